@@ -1,0 +1,2 @@
+# Installation and find_package(Echo).
+include(GNUInstallDirs)

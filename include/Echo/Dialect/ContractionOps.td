@@ -1,0 +1,51 @@
+//===- ContractionOps.td - Contractions -*- tablegen -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_DIALECT_CONTRACTIONOPS_TD
+#define ECHO_DIALECT_CONTRACTIONOPS_TD
+
+include "Echo/Dialect/EchoOpBase.td"
+
+def Echo_MatmulOp : Echo_GraphOp<"matmul", [Echo_Infer, Echo_Gradient, Echo_Library]> {
+  let summary = "matrix product with batch dimensions";
+  let description = [{
+    `op(lhs) op(rhs) + bias` over the last two dimensions, where op transposes
+    them if the flag says so. Leading dimensions are batch dimensions and
+    broadcast as in NumPy. f16 and bf16 accumulate in f32.
+
+    Constraints:
+    - (C1) lhs and rhs have rank >= 2 and one float element type.
+    - (C2) the contracted sizes agree.
+    - (C3) batch dimensions broadcast.
+    - (C4) the result's shape is batch, rows of op(lhs), columns of op(rhs).
+    - (C5) bias, if given, has shape [columns] and the element type.
+  }];
+  let arguments = (ins Echo_FloatTensor:$lhs, Echo_FloatTensor:$rhs,
+                       Optional<Echo_FloatTensor>:$bias,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
+  let results = (outs Echo_FloatTensor:$result);
+  let hasVerifier = 1;
+}
+
+def Echo_LinearOp : Echo_GraphOp<"linear", [Echo_Infer, Echo_Gradient, Echo_Library]> {
+  let summary = "fully connected layer, Y = X W^T + b";
+  let description = [{
+    Constraints:
+    - (C1) input has rank >= 1, weight has rank 2; one float element type.
+    - (C2) the last dimension of input is dim(weight, 1).
+    - (C3) the result's shape is the input's with dim(weight, 0) last.
+    - (C4) bias, if given, has shape [dim(weight, 0)] and the element type.
+  }];
+  let arguments = (ins Echo_FloatTensor:$input, Echo_FloatTensor:$weight,
+                       Optional<Echo_FloatTensor>:$bias);
+  let results = (outs Echo_FloatTensor:$result);
+  let hasVerifier = 1;
+}
+
+#endif // ECHO_DIALECT_CONTRACTIONOPS_TD

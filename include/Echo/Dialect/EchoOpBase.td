@@ -1,0 +1,35 @@
+//===- EchoOpBase.td - Base classes of Echo ops -*- tablegen -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_DIALECT_ECHOOPBASE_TD
+#define ECHO_DIALECT_ECHOOPBASE_TD
+
+include "Echo/Dialect/EchoBase.td"
+include "Echo/Interfaces/EchoInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Echo_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Echo_Dialect, mnemonic, traits>;
+
+// A pure op on tensors: differentiable, with a cost, recomputable.
+class Echo_GraphOp<string mnemonic, list<Trait> traits = []>
+    : Echo_Op<mnemonic, !listconcat(traits, [Pure,
+        DeclareOpInterfaceMethods<CostOpInterface>,
+        DeclareOpInterfaceMethods<RecomputeOpInterface>])> {
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+// Marks ops whose result types follow from operands and attributes.
+def Echo_Infer : DeclareOpInterfaceMethods<InferTypeOpInterface>;
+def Echo_Gradient : DeclareOpInterfaceMethods<GradientOpInterface>;
+def Echo_Decompose : DeclareOpInterfaceMethods<DecomposeOpInterface>;
+def Echo_View : DeclareOpInterfaceMethods<BufferViewOpInterface>;
+def Echo_Library : DeclareOpInterfaceMethods<LibraryCallOpInterface>;
+
+#endif // ECHO_DIALECT_ECHOOPBASE_TD

@@ -1,0 +1,166 @@
+//===- ShapeOps.td - Shape and data movement ops -*- tablegen -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_DIALECT_SHAPEOPS_TD
+#define ECHO_DIALECT_SHAPEOPS_TD
+
+include "Echo/Dialect/EchoOpBase.td"
+
+def Echo_ConstantOp : Echo_GraphOp<"constant", [ConstantLike, Echo_Infer]> {
+  let summary = "a constant tensor";
+  let description = [{
+    Constraints:
+    - (C1) the result's type is the value's type.
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Echo_Tensor:$result);
+  let hasFolder = 1;
+  let assemblyFormat = "attr-dict $value";
+}
+
+def Echo_IotaOp : Echo_GraphOp<"iota"> {
+  let summary = "counts along a dimension";
+  let description = [{
+    The element at an index is the index's component `dimension`.
+
+    Constraints:
+    - (C1) 0 <= dimension < rank of the result.
+    - (C2) the result's shape is static and its element type isn't i1.
+  }];
+  let arguments = (ins I64Attr:$dimension);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Echo_ReshapeOp : Echo_GraphOp<"reshape", [Echo_Gradient, Echo_View]> {
+  let summary = "the same elements in another shape, row-major";
+  let description = [{
+    Constraints:
+    - (C1) operand and result have one element type.
+    - (C2) where both are static, both have the same number of elements.
+  }];
+  let arguments = (ins Echo_Tensor:$operand);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Echo_TransposeOp : Echo_GraphOp<"transpose", [Echo_Infer, Echo_Gradient]> {
+  let summary = "permutes dimensions";
+  let description = [{
+    Dimension i of the result is dimension `permutation[i]` of the operand.
+
+    Constraints:
+    - (C1) permutation is a permutation of 0 .. rank - 1.
+    - (C2) dim(result, i) = dim(operand, permutation[i]); one element type.
+  }];
+  let arguments = (ins Echo_Tensor:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Echo_BroadcastOp : Echo_GraphOp<"broadcast", [Echo_Gradient]> {
+  let summary = "repeats an operand to the result's shape";
+  let description = [{
+    NumPy's broadcast_to: shapes are aligned at the last dimension; a
+    dimension of size 1, or one that is missing, is repeated.
+
+    Constraints:
+    - (C1) one element type.
+    - (C2) rank(operand) <= rank(result), and every operand dimension is 1 or
+      the result's.
+  }];
+  let arguments = (ins Echo_Tensor:$operand);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Echo_SliceOp : Echo_GraphOp<"slice", [Echo_Infer, Echo_Gradient, Echo_View]> {
+  let summary = "a rectangular part of a tensor";
+  let description = [{
+    Element i of the result in dimension d is element
+    `offsets[d] + i * strides[d]` of the operand.
+
+    Constraints:
+    - (C1) offsets, sizes and strides have one entry per dimension.
+    - (C2) offsets >= 0, sizes >= 0, strides >= 1.
+    - (C3) offsets[d] + (sizes[d] - 1) * strides[d] < dim(operand, d) where
+      that is static and sizes[d] > 0.
+    - (C4) the result's shape is sizes; one element type.
+  }];
+  let arguments = (ins Echo_Tensor:$operand, DenseI64ArrayAttr:$offsets,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Echo_PadOp : Echo_GraphOp<"pad", [Echo_Infer, Echo_Gradient]> {
+  let summary = "surrounds a tensor with a scalar";
+  let description = [{
+    Constraints:
+    - (C1) low and high have one entry >= 0 per dimension.
+    - (C2) dim(result, d) = low[d] + dim(operand, d) + high[d].
+    - (C3) operand, value and result have one element type.
+  }];
+  let arguments = (ins Echo_Tensor:$operand, Echo_Tensor:$value,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Echo_ConcatOp : Echo_GraphOp<"concat", [Echo_Infer, Echo_Gradient]> {
+  let summary = "joins tensors along a dimension";
+  let description = [{
+    Constraints:
+    - (C1) at least one operand; all have one rank and element type.
+    - (C2) 0 <= axis < rank.
+    - (C3) all dimensions but axis agree; dim(result, axis) is their sum.
+  }];
+  let arguments = (ins Variadic<Echo_Tensor>:$inputs, I64Attr:$axis);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Echo_SplitOp : Echo_GraphOp<"split", [Echo_Gradient, Echo_View]> {
+  let summary = "cuts a tensor into equal parts along a dimension";
+  let description = [{
+    Result i holds part i of as many equal parts as there are results. Its
+    gradient is one concat, where slices would need a sum of padded tensors:
+    this is how a graph reads all time steps of a sequence. Along the
+    outermost dimension the results are views.
+
+    Constraints:
+    - (C1) 0 <= axis < rank; at least one result.
+    - (C2) dim(operand, axis) is a multiple of the number of results; every
+      result has the operand's type with that part of it.
+  }];
+  let arguments = (ins Echo_Tensor:$operand, I64Attr:$axis);
+  let results = (outs Variadic<Echo_Tensor>:$parts);
+  let hasVerifier = 1;
+}
+
+def Echo_ReverseOp : Echo_GraphOp<"reverse", [SameOperandsAndResultType, Echo_Gradient]> {
+  let summary = "reverses dimensions";
+  let description = [{
+    Constraints:
+    - (C1) axes are distinct and in 0 .. rank - 1.
+    - (C2) operand and result have one type.
+  }];
+  let arguments = (ins Echo_Tensor:$operand, DenseI64ArrayAttr:$axes);
+  let results = (outs Echo_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // ECHO_DIALECT_SHAPEOPS_TD

@@ -1,0 +1,110 @@
+//===- StructureOps.td - Kernels and the host program -*- tablegen -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_DIALECT_STRUCTUREOPS_TD
+#define ECHO_DIALECT_STRUCTUREOPS_TD
+
+include "Echo/Dialect/EchoOpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Echo_KernelOp : Echo_Op<"kernel", [IsolatedFromAbove, Pure,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "ops that share a kernel";
+  let description = [{
+    A region of fused ops on tensors with several results. Operands become the
+    block's arguments.
+
+    Constraints:
+    - (C1) the block's arguments have the operands' types.
+    - (C2) the yielded values have the results' types.
+  }];
+  let arguments = (ins Variadic<Echo_Tensor>:$inputs);
+  let results = (outs Variadic<Echo_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body
+  }];
+}
+
+def Echo_YieldOp : Echo_Op<"yield", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["KernelOp"]>]> {
+  let summary = "ends a kernel";
+  let description = "Hands the kernel's results over.";
+  let arguments = (ins Variadic<Echo_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+}
+
+def Echo_LaunchOp : Echo_Op<"launch", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "runs an outlined kernel";
+  let description = [{
+    On tensors: `inputs` are the kernel function's arguments, the results are
+    its results, `outputs` is empty, and the op has no effect. On buffers:
+    there are no results, the kernel reads `inputs` and writes `outputs`; an
+    output may be the same buffer as an input that the kernel allows to be
+    overwritten.
+
+    Constraints:
+    - (C1) `kernel` names a function with the attribute `echo.kernel`.
+    - (C2) on tensors: types agree with the function's; on buffers: inputs and
+      outputs are memrefs of the types of its arguments and results.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel,
+                       Variadic<AnyTypeOf<[Echo_Tensor, Echo_Buffer]>>:$inputs,
+                       Variadic<Echo_Buffer>:$outputs);
+  let results = (outs Variadic<Echo_Tensor>:$results);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` (`outs` `(` $outputs^ `:` type($outputs) `)`)?
+    attr-dict `:` functional-type($inputs, $results)
+  }];
+}
+
+def Echo_GemmOp : Echo_Op<"gemm", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "library call: strided batched matrix product on buffers";
+  let description = [{
+    For every b < batch: `C_b = op(A_b) op(B_b) + beta * C_b`, or with a bias
+    `C_b = op(A_b) op(B_b) + bias` for every row. A_b starts `b * stride_a`
+    elements after A, and so on; matrices are row-major and dense: op(A_b) is
+    m x k, op(B_b) k x n, C_b m x n. A stride of 0 repeats the matrix.
+
+    Constraints:
+    - (C1) f32 or f64, one element type.
+    - (C2) batch, m, n, k and strides are >= 0.
+    - (C3) bias, if given, has n elements.
+  }];
+  let arguments = (ins Echo_Buffer:$a, Echo_Buffer:$b, Optional<Echo_Buffer>:$bias,
+                       Echo_Buffer:$c, I64Attr:$batch, I64Attr:$m, I64Attr:$n,
+                       I64Attr:$k, BoolAttr:$transpose_a, BoolAttr:$transpose_b,
+                       I64Attr:$stride_a, I64Attr:$stride_b, I64Attr:$stride_c,
+                       DefaultValuedAttr<BoolAttr, "false">:$accumulate);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `(` $a `,` $b (`,` `bias` $bias^)? `)` `outs` `(` $c `)` attr-dict
+    `:` type($a) `,` type($b) (`,` type($bias)^)? `,` type($c)
+  }];
+}
+
+def Echo_CopyOp : Echo_Op<"copy", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "copies a buffer into another of the same type";
+  let description = [{
+    Constraints:
+    - (C1) source and target have one type with a static shape.
+  }];
+  let arguments = (ins Echo_Buffer:$source, Echo_Buffer:$target);
+  let hasVerifier = 1;
+  let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `,` type($target)";
+}
+
+#endif // ECHO_DIALECT_STRUCTUREOPS_TD

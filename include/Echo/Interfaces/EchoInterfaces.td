@@ -1,0 +1,155 @@
+//===- EchoInterfaces.td - Knowledge about ops --------------*- tablegen -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_INTERFACES_ECHOINTERFACES_TD
+#define ECHO_INTERFACES_ECHOINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def GradientOpInterface : OpInterface<"GradientOpInterface"> {
+  let description = [{
+    An op that knows its own gradient. What a gradient reads is found by
+    building it, never by a table of names.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        Builds the ops that compute the gradient of every operand from the
+        gradients of the results. `resultGradients` has one entry per result,
+        null where no gradient arrives (at least one is not null).
+        `operandGradients` is filled with one entry per operand, null where
+        the operand has no gradient (integers, seeds, indices) or where none
+        is needed (`needed[i]` is false). A gradient has its operand's type:
+        broadcasting is already summed away. Reads results rather than
+        operands where both work.
+        On failure a diagnostic was emitted at the op.
+      }],
+      "::llvm::LogicalResult", "buildGradient",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::mlir::ValueRange":$resultGradients,
+           "::llvm::ArrayRef<bool>":$needed,
+           "::llvm::SmallVectorImpl<::mlir::Value> &":$operandGradients)>
+  ];
+}
+
+def CostOpInterface : OpInterface<"CostOpInterface"> {
+  let description = [{
+    What an op costs, in flops and bytes, for the cost model in Planning.
+    Sizes of dynamic types are not known: methods return failure then.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<"Floating-point operations of one evaluation.",
+      "::llvm::FailureOr<uint64_t>", "getFlops", (ins), [{}],
+      [{ return ::mlir::echo::detail::flopsPerResultElement($_op, 1); }]>,
+    InterfaceMethod<"Bytes read from memory when the op is a kernel of its own.",
+      "::llvm::FailureOr<uint64_t>", "getBytesRead", (ins), [{}],
+      [{ return ::mlir::echo::detail::operandBytes($_op); }]>,
+    InterfaceMethod<"Bytes written to memory when the op is a kernel of its own.",
+      "::llvm::FailureOr<uint64_t>", "getBytesWritten", (ins), [{}],
+      [{ return ::mlir::echo::detail::resultBytes($_op); }]>,
+    InterfaceMethod<[{
+        True for contractions and convolutions: the ops whose time is worth
+        more than the memory of their result, where partitions end.
+      }],
+      "bool", "isComputeHeavy", (ins), [{}], [{ return false; }]>
+  ];
+}
+
+def RecomputeOpInterface : OpInterface<"RecomputeOpInterface"> {
+  let description = [{
+    Whether an op may be evaluated a second time in the backward part, and in
+    which encodings its results may be stashed.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        True if a second evaluation with the same operands gives the same
+        bits and has no effect (deterministic, no state).
+      }],
+      "bool", "isRecomputable", (ins), [{}], [{ return true; }]>,
+    InterfaceMethod<[{
+        True if result `index`, when stashed for the backward part alone, may
+        be kept as one bit per element (dropout masks, signs of ReLU).
+      }],
+      "bool", "allowsBitEncoding", (ins "unsigned":$index), [{}],
+      [{ return false; }]>
+  ];
+}
+
+def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
+  let description = [{
+    An op with one result whose element at an index depends on the operands'
+    elements at the same index, after NumPy broadcasting. The interface gives
+    the arithmetic of one element; the same code serves scalars and vectors,
+    so that a value doesn't depend on the vector width (the bit rule).
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        Emits arith (and math for sqrt) ops for one element. `operands` are
+        scalars, or vectors of one shape, of the operands' element types.
+        Returns a value of the result's element type.
+      }],
+      "::mlir::Value", "emitScalar",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "::mlir::ValueRange":$operands)>
+  ];
+}
+
+def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {
+  let description = [{
+    A composite op that can be written with simpler Echo ops. Lowering inside
+    a kernel uses it; the graph keeps the composite op.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        Builds the equivalent ops and returns one value per result. The
+        decomposition defines the op's rounding: every step rounds to its type.
+      }],
+      "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose",
+      (ins "::mlir::OpBuilder &":$builder)>
+  ];
+}
+
+def LibraryCallOpInterface : OpInterface<"LibraryCallOpInterface"> {
+  let description = [{
+    An op that a library executes (GEMM) instead of a generated kernel. It
+    stays an op of the host program.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        Builds the buffer form of the call: `inputs` are the operands'
+        memrefs, `outputs` one memref per result. Fails with a diagnostic at
+        the op where the library has no such routine (element type).
+      }],
+      "::llvm::LogicalResult", "buildLibraryCall",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$inputs,
+           "::mlir::ValueRange":$outputs)>
+  ];
+}
+
+def BufferViewOpInterface : OpInterface<"BufferViewOpInterface"> {
+  let description = [{
+    An op whose results can be views of operand 0's row-major buffer: reshape
+    always, slice and split where each result is contiguous there. Views move
+    no bytes and need no kernel.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        The byte offset of result `index` in operand 0's buffer, or failure
+        if that result isn't contiguous in it (or a size is dynamic).
+      }],
+      "::llvm::FailureOr<int64_t>", "getViewOffset", (ins "unsigned":$index)>
+  ];
+}
+
+#endif // ECHO_INTERFACES_ECHOINTERFACES_TD

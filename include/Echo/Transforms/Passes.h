@@ -1,0 +1,25 @@
+//===- Passes.h - Transforms passes ------------------------------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_TRANSFORMS_PASSES_H
+#define ECHO_TRANSFORMS_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::echo {
+
+#define GEN_PASS_DECL
+#include "Echo/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "Echo/Transforms/Passes.h.inc"
+
+} // namespace mlir::echo
+
+#endif // ECHO_TRANSFORMS_PASSES_H

@@ -1,0 +1,23 @@
+//===- InitAll.cpp - Registers everything of Echo -------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/InitAll.h"
+#include "Echo/Conversion/Passes.h"
+#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Transforms/Passes.h"
+
+using namespace mlir;
+
+void mlir::echo::registerAllDialects(DialectRegistry &registry) {
+  registry.insert<EchoDialect>();
+}
+
+void mlir::echo::registerAllPasses() {
+  registerEchoTransformsPasses();
+  registerEchoConversionPasses();
+}

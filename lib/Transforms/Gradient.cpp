@@ -1,0 +1,34 @@
+//===- Gradient.cpp - EchoGradientPass ---------------------------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Transforms/Passes.h"
+#include "Echo/Dialect/EchoDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::echo {
+#define GEN_PASS_DEF_ECHOGRADIENTPASS
+#include "Echo/Transforms/Passes.h.inc"
+} // namespace mlir::echo
+
+using namespace mlir;
+using namespace mlir::echo;
+
+namespace {
+
+struct EchoGradientPass : public echo::impl::EchoGradientPassBase<EchoGradientPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    getOperation().emitError("not written yet");
+    signalPassFailure();
+  }
+};
+
+} // namespace

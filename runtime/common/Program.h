@@ -1,0 +1,133 @@
+//===- Program.h - The host program of a training step ----------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A compiled step is a table of calls on memory at (region, offset). The
+// compiler writes it, an artefact carries it as bytes, and a runtime walks it.
+// This library knows neither LLVM nor a device.
+//
+// An artefact is a shared object with two symbols:
+//   echo_program      the bytes of serialize(), with their size in
+//   echo_program_size (uint64_t), and for the cpu target
+//   echo_kernels      an array of KernelFunction, indexed by Call::function.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_RUNTIME_COMMON_PROGRAM_H
+#define ECHO_RUNTIME_COMMON_PROGRAM_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace echo {
+
+/// Bumped whenever the byte format, the kernel ABI or a call kind changes.
+inline constexpr uint32_t kProgramVersion = 1;
+
+/// A CPU kernel: evaluates chunks [begin, end) of its iteration space. `args`
+/// holds one pointer per operand (inputs, then outputs), then the call's
+/// scalar parameters as int64_t in pointer-sized slots. Chunks may run on any
+/// thread in any order; what a chunk computes doesn't depend on the others.
+using KernelFunction = void (*)(void *const *args, int64_t begin, int64_t end);
+
+enum class Role : uint8_t { Input, Label, Parameter, State, Result };
+enum class DataType : uint8_t { F32, F64, F16, BF16, I8, I32, I64, I1 };
+enum class InitKind : uint8_t { None, Constant, Uniform, Normal, RandInt };
+enum class CallKind : uint8_t { Kernel, Gemm, Copy };
+
+/// Bytes of one element; i1 is stored as one byte, 0 or 1.
+uint64_t bytesOf(DataType type);
+/// "f32", "i1", ...
+const char *nameOf(DataType type);
+/// "input", "label", "parameter", "state", "result"
+const char *nameOf(Role role);
+
+/// How a tensor that nobody gave is drawn; see `#echo.init`.
+struct Init {
+  InitKind kind = InitKind::None;
+  double a = 0, b = 0;
+};
+
+/// Where a buffer lies. Region 0 is the arena; region 1 + i is the memory of
+/// tensor i, which must be persistent (parameter or state). `offset` is in
+/// bytes.
+struct Location {
+  uint32_t region = 0;
+  uint64_t offset = 0;
+};
+
+/// A tensor that the caller sees: an argument or a result of the step.
+/// Inputs, labels and results lie in the arena. A result that replaces an
+/// argument isn't listed: the argument is updated in place.
+struct Tensor {
+  std::string name;
+  Role role = Role::Input;
+  DataType type = DataType::F32;
+  std::vector<int64_t> shape;
+  uint64_t bytes = 0;
+  Location location; ///< region 1 + own index when persistent
+  Init init;
+  bool isLoss = false;
+};
+
+/// One call of the host program. Operands are `Program::operands`
+/// [firstOperand, firstOperand + numOperands), parameters likewise.
+struct Call {
+  CallKind kind = CallKind::Kernel;
+  uint32_t function = 0; ///< Kernel: index into echo_kernels
+  uint64_t chunks = 0;   ///< Kernel: chunks of the iteration space; may be 0
+  uint32_t firstOperand = 0, numOperands = 0;
+  uint32_t firstParameter = 0, numParameters = 0;
+  uint32_t layer = 0; ///< index into Program::strings: layer (location) name
+  uint32_t op = 0;    ///< index into Program::strings: kernel or op name
+};
+
+/// Gemm: operands a, b, c[, bias]; parameters in this order. Matrices are
+/// dense and row-major; see echo.gemm.
+struct GemmParameters {
+  int64_t dataType; ///< DataType
+  int64_t batch, m, n, k;
+  int64_t transposeA, transposeB;
+  int64_t strideA, strideB, strideC; ///< elements from one batch to the next
+  int64_t accumulate;                ///< beta is 1, not 0
+};
+/// Copy: operands source, target; one parameter, the bytes.
+
+struct Program {
+  std::string function; ///< the entry's name
+  std::string target;   ///< "cpu"
+  std::string cpu;      ///< CPU the kernels were compiled for (LLVM name)
+  std::string features; ///< required features, "+avx2,+fma,..."
+  uint64_t arenaBytes = 0;
+  uint64_t arenaAlignment = 64;
+  /// Largest sum of live buffer bytes at any call (the lower bound of any
+  /// placement), for reports.
+  uint64_t logicalPeakBytes = 0;
+  std::vector<Tensor> tensors;
+  std::vector<Location> operands;
+  std::vector<int64_t> parameters;
+  std::vector<std::string> strings;
+  std::vector<Call> calls;
+  uint32_t numKernels = 0;
+
+  /// The bytes of the program: magic "ECHOPROG", version, sizes, tables and a
+  /// checksum, little-endian.
+  std::string serialize() const;
+
+  /// Reads what serialize() wrote and checks everything that a walk relies
+  /// on: version, checksum, every index and every range (operands inside
+  /// their regions, which need the tensors' bytes). Returns false and says
+  /// why in `error`; never reads outside `bytes`.
+  static bool parse(std::string_view bytes, Program &program,
+                    std::string &error);
+};
+
+} // namespace echo
+
+#endif // ECHO_RUNTIME_COMMON_PROGRAM_H
