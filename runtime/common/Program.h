@@ -62,7 +62,13 @@ struct Location {
   uint64_t offset = 0;
 };
 
-/// A tensor that the caller sees: an argument or a result of the step.
+/// Persistent tensors have memory of their own that outlives a step.
+inline bool isPersistent(Role role) {
+  return role == Role::Parameter || role == Role::State;
+}
+
+/// A tensor that the caller sees: an argument or a result of the step, with a
+/// name that no other has.
 /// Inputs, labels and results lie in the arena. A result that replaces an
 /// argument isn't listed: the argument is updated in place.
 struct Tensor {
@@ -89,13 +95,19 @@ struct Call {
 };
 
 /// Gemm: operands a, b, c[, bias]; parameters in this order. Matrices are
-/// dense and row-major; see echo.gemm.
+/// dense and row-major; see echo.gemm. A bias excludes accumulation.
 struct GemmParameters {
   int64_t dataType; ///< DataType
   int64_t batch, m, n, k;
   int64_t transposeA, transposeB;
   int64_t strideA, strideB, strideC; ///< elements from one batch to the next
   int64_t accumulate;                ///< beta is 1, not 0
+
+  static constexpr int kCount = 11;
+  static GemmParameters read(const int64_t *values) {
+    return {values[0], values[1], values[2], values[3], values[4], values[5],
+            values[6], values[7], values[8], values[9], values[10]};
+  }
 };
 /// Copy: operands source, target; one parameter, the bytes.
 
@@ -120,10 +132,15 @@ struct Program {
   /// checksum, little-endian.
   std::string serialize() const;
 
-  /// Reads what serialize() wrote and checks everything that a walk relies
-  /// on: version, checksum, every index and every range (operands inside
-  /// their regions, which need the tensors' bytes). Returns false and says
-  /// why in `error`; never reads outside `bytes`.
+  /// Checks everything that a walk relies on: every index and every range
+  /// (operands inside their regions, whole matrices inside them for GEMM and
+  /// copy), sizes without overflow, unique names. Returns false and says what
+  /// is wrong and where in `error`.
+  bool verify(std::string &error) const;
+
+  /// Reads what serialize() wrote, checks magic, version, size and checksum,
+  /// and verifies the program. Returns false and says why in `error`, with
+  /// `program` unchanged; never reads outside `bytes`.
   static bool parse(std::string_view bytes, Program &program,
                     std::string &error);
 };
