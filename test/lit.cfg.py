@@ -12,13 +12,29 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.echo_binary_dir, "test")
 
 tools = os.path.join(config.echo_binary_dir, "bin")
+cuda_bin = "/usr/local/cuda/bin"
 config.environment["PATH"] = os.pathsep.join(
-    [tools, config.llvm_tools_dir, os.environ.get("PATH", "")])
+    [tools, config.llvm_tools_dir, os.environ.get("PATH", ""), cuda_bin])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.environment["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH", "")
-config.substitutions.append(("%echo_src", config.echo_source_dir))
-config.substitutions.append(("%echo_bin", config.echo_binary_dir))
-config.substitutions.append(("%python", sys.executable))
+for name in ("HOME", "CCACHE_DIR", "TMPDIR"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
 
-if shutil.which("ptxas"):
+config.substitutions += [
+    ("%echo_src", config.echo_source_dir),
+    ("%echo_bin", config.echo_binary_dir),
+    ("%echo_lib", os.path.join(config.echo_binary_dir, "lib")),
+    ("%mlir_cmake_dir", config.mlir_cmake_dir),
+    ("%cmake", config.cmake),
+    ("%cc", config.c_compiler),
+    ("%cxx", config.cxx_compiler),
+    ("%python", sys.executable),
+]
+
+# What a test may ask for with REQUIRES.
+path = config.environment["PATH"]
+if shutil.which("ptxas", path=path):
     config.available_features.add("ptxas")
+if shutil.which("nvcc", path=path):
+    config.available_features.add("cuda-toolkit")

@@ -1,7 +1,9 @@
 # Finds MLIR, or uses the host's when Echo is a subdirectory of a project that
 # found (or builds) its own.
 if(NOT COMMAND add_mlir_library)
-  find_package(MLIR 22.1 REQUIRED CONFIG)
+  # The host links our libraries, so it has to see what they link.
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+  find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
   list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
   include(TableGen)
   include(AddLLVM)
