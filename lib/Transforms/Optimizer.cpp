@@ -291,10 +291,10 @@ void OptimizerBuilder::addArguments() {
 void OptimizerBuilder::buildFactors() {
   GraphBuilder b(builder, locationOf("optimizer"));
   Type f64 = builder.getF64Type();
-  Value rate = b.convert(learningRate, f64);
+  Value rate = learningRate;
   Value decay, rootCorrection;
   if (options.decoupled && options.weightDecay != 0.0)
-    decay = b.sub(1.0, b.mul(rate, options.weightDecay));
+    decay = b.sub(1.0, b.mul(b.convert(rate, f64), options.weightDecay));
   Value count;
   if (needsStep()) {
     newStep = b.add(step, 1.0);
@@ -311,7 +311,8 @@ void OptimizerBuilder::buildFactors() {
     auto correction = [&](double beta) {
       return b.sub(1.0, b.pow(b.scalar(f64, beta), count));
     };
-    rate = b.div(rate, correction(options.beta1));
+    Value first = correction(options.beta1);
+    rate = b.div(b.convert(rate, f64), first);
     rootCorrection = b.sqrt(correction(options.beta2));
   }
   for (const Parameter &parameter : parameters) {

@@ -176,11 +176,16 @@ ReduceOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
   RankedTensorType type = b.typeOf(getOperand());
   SmallVector<int64_t> kept(type.getShape());
   int64_t count = 1;
-  for (int64_t dim : getDims()) {
+  bool leading = true;
+  for (auto [i, dim] : llvm::enumerate(getDims())) {
     count *= kept[dim];
     kept[dim] = 1;
+    leading &= int64_t(i) == dim;
   }
-  g = b.reshape(g, kept);
+  // Broadcasting adds leading dimensions by itself.
+  bool isSum = getKind() == ReduceKind::Sum || getKind() == ReduceKind::Mean;
+  if (!leading || !isSum)
+    g = b.reshape(g, kept);
 
   switch (getKind()) {
   case ReduceKind::Sum:
