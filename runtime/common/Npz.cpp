@@ -1,0 +1,162 @@
+//===- Npz.cpp - Archives of NumPy arrays ---------------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Npz.h"
+
+#include "AtomicFile.h"
+#include "Error.h"
+#include "Npy.h"
+
+#include <zip.h>
+
+using namespace echo;
+
+namespace {
+
+[[noreturn]] void throwZip(const std::string &message, const char *reason) {
+  throw Error(ECHO_IO_ERROR, message + ": " + reason);
+}
+
+/// An open archive that is dropped without writing unless it was closed.
+class ZipFile {
+public:
+  ZipFile(const std::string &path, int flags, const std::string &message) {
+    int code = 0;
+    zip = zip_open(path.c_str(), flags, &code);
+    if (zip)
+      return;
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    std::string reason = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    throwZip(message, reason.c_str());
+  }
+  ~ZipFile() {
+    if (zip)
+      zip_discard(zip);
+  }
+  ZipFile(const ZipFile &) = delete;
+  ZipFile &operator=(const ZipFile &) = delete;
+
+  /// Writes the archive.
+  void close(const std::string &message) {
+    if (zip_close(zip) != 0)
+      throwZip(message, zip_strerror(zip));
+    zip = nullptr;
+  }
+  zip_t *get() const { return zip; }
+
+private:
+  zip_t *zip = nullptr;
+};
+
+void addEntry(zip_t *zip, const NpzEntry &entry, const std::string &header,
+              const std::string &message) {
+  zip_buffer_fragment_t fragments[2] = {
+      {reinterpret_cast<zip_uint8_t *>(const_cast<char *>(header.data())),
+       header.size()},
+      {static_cast<zip_uint8_t *>(const_cast<void *>(entry.data)),
+       entry.tensor->bytes}};
+  zip_uint64_t count = entry.tensor->bytes == 0 ? 1 : 2;
+  zip_source_t *source = zip_source_buffer_fragment(zip, fragments, count, 0);
+  if (!source)
+    throwZip(message, zip_strerror(zip));
+  std::string name = entry.tensor->name + ".npy";
+  zip_int64_t index = zip_file_add(zip, name.c_str(), source, ZIP_FL_ENC_UTF_8);
+  if (index < 0) {
+    zip_source_free(source);
+    throwZip(message + ": array '" + entry.tensor->name + "'",
+             zip_strerror(zip));
+  }
+  // 1980-01-01, the first day of the format: files don't differ by the clock.
+  constexpr zip_uint16_t kFirstDay = (1 << 5) | 1;
+  if (zip_set_file_compression(zip, index, ZIP_CM_STORE, 0) != 0 ||
+      zip_file_set_dostime(zip, index, 0, kFirstDay, 0) != 0)
+    throwZip(message, zip_strerror(zip));
+}
+
+} // namespace
+
+void echo::writeNpz(const std::string &path,
+                    const std::vector<NpzEntry> &entries) {
+  std::string message = "can't write '" + path + "'";
+  // The headers must live until the archive is closed.
+  std::vector<std::string> headers;
+  headers.reserve(entries.size());
+  AtomicFile file(path);
+  ZipFile zip(file.temporaryName(), ZIP_CREATE | ZIP_TRUNCATE, message);
+  for (const NpzEntry &entry : entries) {
+    headers.push_back(makeNpyHeader(entry.tensor->type, entry.tensor->shape));
+    addEntry(zip.get(), entry, headers.back(), message);
+  }
+  if (entries.empty()) {
+    // libzip removes an empty archive; the end record alone is a valid one.
+    static constexpr char kEnd[22] = {'P', 'K', 5, 6};
+    zip.close(message);
+    writeFile(path, std::string_view(kEnd, sizeof(kEnd)));
+    return;
+  }
+  zip.close(message);
+  file.commit();
+}
+
+struct NpzReader::Archive {
+  Archive(const std::string &path)
+      : zip(path, ZIP_RDONLY | ZIP_CHECKCONS, "can't read '" + path + "'") {}
+  ZipFile zip;
+};
+
+NpzReader::NpzReader(const std::string &path)
+    : archive(new Archive(path)), path(path) {}
+
+NpzReader::~NpzReader() = default;
+
+bool NpzReader::has(const std::string &name) const {
+  return zip_name_locate(archive->zip.get(), (name + ".npy").c_str(), 0) >= 0;
+}
+
+std::string NpzReader::read(const Tensor &tensor) const {
+  zip_t *zip = archive->zip.get();
+  std::string entry = tensor.name + ".npy";
+  std::string place = path + ": array '" + tensor.name + "': ";
+  zip_int64_t index = zip_name_locate(zip, entry.c_str(), 0);
+  if (index < 0)
+    throwInvalid(place + "is missing; expected " +
+                 describe(tensor.type, tensor.shape));
+  zip_stat_t status;
+  if (zip_stat_index(zip, index, 0, &status) != 0)
+    throwZip(place + "can't read", zip_strerror(zip));
+  // Before memory is taken: no valid entry is larger than this.
+  if (!(status.valid & ZIP_STAT_SIZE) ||
+      status.size > tensor.bytes + kMaxNpyHeader)
+    throwInvalid(place + "expected " + describe(tensor.type, tensor.shape) +
+                 ", found an entry of " + std::to_string(status.size) +
+                 " bytes");
+  zip_file_t *file = zip_fopen_index(zip, index, 0);
+  if (!file)
+    throwZip(place + "can't read", zip_strerror(zip));
+  std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> closer(file, zip_fclose);
+  std::string content(status.size, '\0');
+  size_t done = 0;
+  while (done < content.size()) {
+    zip_int64_t count =
+        zip_fread(file, content.data() + done, content.size() - done);
+    if (count < 0)
+      throwZip(place + "can't read", zip_file_strerror(file));
+    if (count == 0)
+      throwZip(place + "can't read", "truncated");
+    done += count;
+  }
+  // The checksum is compared at the end of the entry.
+  char past;
+  if (zip_fread(file, &past, 1) != 0)
+    throwZip(place + "can't read", zip_file_strerror(file));
+  std::string_view data = readNpy(content, place, tensor.type, tensor.shape);
+  content.erase(0, data.data() - content.data());
+  return content;
+}

@@ -1,0 +1,83 @@
+//===- Session.h - A compiled step with its memory --------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_RUNTIME_COMMON_SESSION_H
+#define ECHO_RUNTIME_COMMON_SESSION_H
+
+#include "Memory.h"
+#include "cpu/Artifact.h"
+#include "cpu/Executor.h"
+#include "echo_runtime.h"
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+namespace echo {
+
+/// What echo_runtime.h says of a session. Every function throws Error before
+/// it changes anything.
+class Session {
+public:
+  Session(const std::string &path, int threads);
+
+  const Program &program() const { return artifact.program(); }
+  /// The index of a tensor, or -1.
+  int32_t find(std::string_view name) const;
+
+  void initialize(uint64_t seed);
+  void set(const char *name, const void *data, uint64_t bytes);
+  void get(const char *name, void *data, uint64_t bytes) const;
+  void *persistentData(const char *name, uint64_t &bytes);
+  void bind(const char *name, void *data, uint64_t bytes);
+  int32_t share(Session &source);
+  void step();
+  void save(const std::string &path) const;
+  void load(const std::string &path);
+  /// All fields but struct_size.
+  void fillStatistics(echo_statistics &statistics) const;
+
+private:
+  /// Memory of a persistent tensor, of its own or the caller's; shared by
+  /// reference count.
+  struct Persistent {
+    std::unique_ptr<MappedMemory> owned;
+    char *data = nullptr;
+    bool hasValue = false;
+  };
+  enum class Source { None, Drawn, Given };
+  /// Where a tensor's value is kept between steps.
+  struct Slot {
+    std::shared_ptr<Persistent> persistent; ///< parameters, states
+    std::unique_ptr<MappedMemory> staged;   ///< inputs, labels
+    Source source = Source::None;           ///< of a staged value
+  };
+
+  int32_t require(const char *name) const;
+  int32_t requirePersistent(const char *name) const;
+  void checkBytes(const Tensor &tensor, uint64_t bytes) const;
+  bool hasValue(int32_t index) const;
+  void requireValue(int32_t index) const;
+  /// The memory a tensor's value is read from; it has one.
+  const char *valueOf(int32_t index) const;
+  void resolve();
+
+  Artifact artifact;
+  MappedMemory arena;
+  Executor executor;
+  Vector<Slot> slots; ///< one per tensor
+  std::unordered_map<std::string_view, int32_t> indices;
+  bool resolved = false;
+  uint64_t steps = 0;
+  uint64_t lastAllocations = 0;
+  double lastSeconds = 0, totalSeconds = 0;
+};
+
+} // namespace echo
+
+#endif // ECHO_RUNTIME_COMMON_SESSION_H

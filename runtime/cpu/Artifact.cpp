@@ -1,0 +1,213 @@
+//===- Artifact.cpp - A compiled step in a shared object ------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Artifact.h"
+
+#include "AtomicFile.h"
+#include "CpuFeatures.h"
+#include "Error.h"
+#include "Gemm.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <map>
+#include <mutex>
+#include <sys/stat.h>
+
+using namespace echo;
+
+namespace {
+
+[[noreturn]] void throwInvalidArtifact(const std::string &path,
+                                       const std::string &message) {
+  throw Error(ECHO_INVALID_ARTIFACT, "'" + path + "': " + message);
+}
+
+#if defined(__x86_64__)
+constexpr int kMachine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr int kMachine = EM_AARCH64;
+#else
+#error "no machine known for this target"
+#endif
+
+/// Checks that the file holds every byte its ELF headers speak of: the loader
+/// maps what it is told and a truncated file would end the process.
+void checkElf(const std::string &path) {
+  std::string file = readFile(path);
+  auto invalid = [&](const char *message) {
+    throwInvalidArtifact(path, message);
+  };
+  Elf64_Ehdr header;
+  if (file.size() < sizeof(header) ||
+      std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
+    invalid("not a shared object");
+  std::memcpy(&header, file.data(), sizeof(header));
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != kMachine ||
+      header.e_type != ET_DYN)
+    invalid("not a shared object for this machine");
+  auto inside = [&](uint64_t offset, uint64_t size) {
+    return offset <= file.size() && size <= file.size() - offset;
+  };
+  if (header.e_phentsize != sizeof(Elf64_Phdr) ||
+      !inside(header.e_phoff, uint64_t(header.e_phnum) * sizeof(Elf64_Phdr)) ||
+      !inside(header.e_shoff, uint64_t(header.e_shnum) * header.e_shentsize))
+    invalid("truncated shared object");
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, file.data() + header.e_phoff + i * sizeof(segment),
+                sizeof(segment));
+    if (!inside(segment.p_offset, segment.p_filesz))
+      invalid("truncated shared object");
+  }
+}
+
+/// The loader goes by the name of a file: while an artefact is open, another
+/// file under its name would give the old one again. Which file each open name
+/// stands for is kept here.
+class OpenFiles {
+public:
+  /// Registers a file under the name; false if the name stands for another.
+  bool add(const std::string &name, const struct stat &status) {
+    std::lock_guard<std::mutex> lock(mutex);
+    Entry &entry = entries[name];
+    if (entry.users != 0 &&
+        (entry.device != status.st_dev || entry.inode != status.st_ino))
+      return false;
+    entry.device = status.st_dev;
+    entry.inode = status.st_ino;
+    ++entry.users;
+    return true;
+  }
+  void remove(const std::string &name) {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto entry = entries.find(name);
+    if (entry != entries.end() && --entry->second.users == 0)
+      entries.erase(entry);
+  }
+
+private:
+  struct Entry {
+    dev_t device = 0;
+    ino_t inode = 0;
+    int users = 0;
+  };
+  std::mutex mutex;
+  std::map<std::string, Entry> entries;
+};
+
+OpenFiles &openFiles() {
+  static OpenFiles files;
+  return files;
+}
+
+/// The address and size of a symbol; the artefact must define it itself.
+struct Symbol {
+  const void *address = nullptr;
+  uint64_t bytes = 0;
+};
+
+Symbol findSymbol(void *handle, const std::string &path, const char *name) {
+  Symbol symbol;
+  symbol.address = dlsym(handle, name);
+  if (!symbol.address)
+    throwInvalidArtifact(path, std::string("no symbol ") + name +
+                                   ": not an artefact of echo-compile");
+  Dl_info info;
+  void *extra = nullptr;
+  if (dladdr1(symbol.address, &info, &extra, RTLD_DL_SYMENT) && extra)
+    symbol.bytes = static_cast<const ElfW(Sym) *>(extra)->st_size;
+  return symbol;
+}
+
+} // namespace
+
+Artifact::Artifact(const std::string &path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    throw Error(ECHO_IO_ERROR,
+                "can't read '" + path + "': " + std::strerror(errno));
+  checkElf(path);
+  // Without a slash the loader would search its own folders.
+  std::string name = path.find('/') == std::string::npos ? "./" + path : path;
+  if (!openFiles().add(name, status))
+    throwInvalidArtifact(path, "the file was replaced while a session of the "
+                               "earlier one is open; close that first");
+  key = name;
+  try {
+    load(path);
+  } catch (...) {
+    if (handle)
+      dlclose(handle);
+    openFiles().remove(key);
+    throw;
+  }
+}
+
+Artifact::~Artifact() {
+  dlclose(handle);
+  openFiles().remove(key);
+}
+
+void Artifact::load(const std::string &path) {
+  handle = dlopen(key.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    throwInvalidArtifact(path, dlerror());
+  Symbol bytes = findSymbol(handle, path, "echo_program");
+  Symbol size = findSymbol(handle, path, "echo_program_size");
+  uint64_t programBytes;
+  if (size.bytes != 0 && size.bytes < sizeof(programBytes))
+    throwInvalidArtifact(path, "echo_program_size isn't 64 bits wide");
+  std::memcpy(&programBytes, size.address, sizeof(programBytes));
+  if (bytes.bytes != 0 && programBytes > bytes.bytes)
+    throwInvalidArtifact(path, "echo_program has " +
+                                   std::to_string(bytes.bytes) +
+                                   " bytes, echo_program_size says " +
+                                   std::to_string(programBytes));
+  std::string error;
+  if (!Program::parse({static_cast<const char *>(bytes.address), programBytes},
+                      contents, error))
+    throwInvalidArtifact(path, error);
+  if (contents.target != "cpu")
+    throwInvalidArtifact(path, "compiled for target '" + contents.target +
+                                   "'; this runtime runs 'cpu'");
+  std::vector<std::string> missing = missingFeatures(contents.features);
+  if (!missing.empty()) {
+    std::string list;
+    for (const std::string &feature : missing)
+      list += (list.empty() ? "" : ", ") + feature;
+    throwInvalidArtifact(path, "compiled for the CPU '" + contents.cpu +
+                                   "', this one lacks: " + list);
+  }
+  for (size_t i = 0; i < contents.calls.size(); ++i) {
+    const Call &call = contents.calls[i];
+    if (call.kind == CallKind::Gemm &&
+        !canRunGemm(
+            GemmParameters::read(&contents.parameters[call.firstParameter])))
+      throwInvalidArtifact(path, "call " + std::to_string(i) + " (" +
+                                     contents.strings[call.op] + " at " +
+                                     contents.strings[call.layer] +
+                                     "): a matrix extent above 2^31 - 1");
+  }
+  if (contents.numKernels == 0)
+    return;
+  Symbol kernels = findSymbol(handle, path, "echo_kernels");
+  if (kernels.bytes != 0 &&
+      kernels.bytes < uint64_t(contents.numKernels) * sizeof(KernelFunction))
+    throwInvalidArtifact(path, "echo_kernels is too small for " +
+                                   std::to_string(contents.numKernels) +
+                                   " kernels");
+  functions = static_cast<const KernelFunction *>(kernels.address);
+  for (uint32_t i = 0; i < contents.numKernels; ++i)
+    if (!functions[i])
+      throwInvalidArtifact(path, "kernel " + std::to_string(i) + " is missing");
+}

@@ -1,0 +1,105 @@
+//===- Executor.cpp - Walks the call table on the CPU ---------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Executor.h"
+
+#include "Error.h"
+#include "Gemm.h"
+
+#include <cstring>
+#include <system_error>
+
+using namespace echo;
+
+static_assert(sizeof(void *) == sizeof(int64_t),
+              "kernel parameters travel in pointer-sized slots");
+
+namespace {
+
+/// A pool, or the runtime's own error.
+int checkThreads(int threads) {
+  if (threads < 0 || threads > 1024)
+    throwInvalid("threads is " + std::to_string(threads) +
+                 ", expected 0 (all cores) to 1024");
+  return threads == 0 ? availableCores() : threads;
+}
+
+} // namespace
+
+Executor::Executor(const Program &program, const KernelFunction *kernels,
+                   int threads) try
+    : program(program), kernels(kernels), pool(checkThreads(threads)) {
+  claimOpenBLAS();
+} catch (const std::system_error &error) {
+  throw Error(ECHO_LIBRARY_ERROR,
+              std::string("can't start the threads: ") + error.what());
+}
+
+void Executor::resolve(const Vector<char *> &regions) {
+  size_t total = 0;
+  for (const Call &call : program.calls)
+    total += call.numOperands +
+             (call.kind == CallKind::Kernel ? call.numParameters : 0);
+  Vector<void *> newSlots;
+  Vector<size_t> newFirst;
+  newSlots.reserve(total);
+  newFirst.reserve(program.calls.size());
+  for (const Call &call : program.calls) {
+    newFirst.push_back(newSlots.size());
+    for (uint32_t i = 0; i < call.numOperands; ++i) {
+      const Location &operand = program.operands[call.firstOperand + i];
+      newSlots.push_back(regions[operand.region] + operand.offset);
+    }
+    if (call.kind != CallKind::Kernel)
+      continue;
+    for (uint32_t i = 0; i < call.numParameters; ++i) {
+      void *slot;
+      std::memcpy(&slot, &program.parameters[call.firstParameter + i],
+                  sizeof(slot));
+      newSlots.push_back(slot);
+    }
+  }
+  slots = std::move(newSlots);
+  firstSlot = std::move(newFirst);
+}
+
+void Executor::runKernel(const Call &call, void *const *args) {
+  KernelFunction kernel = kernels[call.function];
+  auto chunks = static_cast<int64_t>(call.chunks);
+  if (chunks == 1) {
+    kernel(args, 0, 1);
+    return;
+  }
+  pool.run(chunks, [kernel, args](int64_t begin, int64_t end) {
+    kernel(args, begin, end);
+  });
+}
+
+void Executor::run() {
+  // Another user of OpenBLAS in this process may have changed it.
+  claimOpenBLAS();
+  for (size_t i = 0; i < program.calls.size(); ++i) {
+    const Call &call = program.calls[i];
+    void *const *args = slots.data() + firstSlot[i];
+    const int64_t *parameters = program.parameters.data() + call.firstParameter;
+    switch (call.kind) {
+    case CallKind::Kernel:
+      runKernel(call, args);
+      break;
+    case CallKind::Gemm:
+      runGemm(pool, GemmParameters::read(parameters),
+              {args[0], args[1], call.numOperands == 4 ? args[3] : nullptr,
+               args[2]});
+      break;
+    case CallKind::Copy:
+      // Source and target may be the same buffer.
+      std::memmove(args[1], args[0], static_cast<size_t>(parameters[0]));
+      break;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+//===- Executor.h - Walks the call table on the CPU -------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_RUNTIME_CPU_EXECUTOR_H
+#define ECHO_RUNTIME_CPU_EXECUTOR_H
+
+#include "Memory.h"
+#include "Program.h"
+#include "ThreadPool.h"
+
+namespace echo {
+
+/// Runs a checked program whose kernels are `kernels`; both outlive it.
+class Executor {
+public:
+  /// Throws Error (ECHO_LIBRARY_ERROR) if the threads can't be started.
+  Executor(const Program &program, const KernelFunction *kernels, int threads);
+
+  /// Fixes the address of every operand: `regions` holds the arena and then
+  /// one address per tensor (null where it isn't persistent).
+  void resolve(const Vector<char *> &regions);
+
+  /// Walks the table once. The operands are resolved.
+  void run();
+
+private:
+  void runKernel(const Call &call, void *const *args);
+
+  const Program &program;
+  const KernelFunction *kernels;
+  ThreadPool pool;
+  /// Per call its operands' addresses, then a kernel's parameters, in the
+  /// slots that the kernel is given.
+  Vector<void *> slots;
+  Vector<size_t> firstSlot;
+};
+
+} // namespace echo
+
+#endif // ECHO_RUNTIME_CPU_EXECUTOR_H

@@ -1,0 +1,149 @@
+//===- Gemm.cpp - Matrix products through OpenBLAS ------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Gemm.h"
+
+#include "ThreadPool.h"
+
+#include <algorithm>
+#include <cblas.h>
+#include <limits>
+
+using namespace echo;
+
+namespace {
+
+// A tile is worth a thread's while from about here: some 100 microseconds.
+constexpr double kFlopsPerTile = 4e6;
+constexpr int64_t kMaxTiles = 64;
+// OpenBLAS packs panels; narrower ones waste more than they gain.
+constexpr int64_t kLeastExtent = 64;
+constexpr int64_t kTileMultiple = 32;
+
+/// How a result is cut; from the shape alone.
+struct Tiling {
+  int64_t rows, columns;         ///< extents of a tile
+  int64_t rowTiles, columnTiles; ///< tiles of one matrix
+  int64_t batchesPerChunk;       ///< small products that go together
+};
+
+int64_t divideUp(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+Tiling tile(const GemmParameters &gemm) {
+  double flops = 2.0 * gemm.m * gemm.n * std::max<int64_t>(gemm.k, 1);
+  Tiling tiling{gemm.m, gemm.n, 1, 1, 1};
+  double target = std::min<double>(kMaxTiles, flops / kFlopsPerTile);
+  while (tiling.rowTiles * tiling.columnTiles * 2 <= target) {
+    bool cutRows = tiling.rows >= tiling.columns;
+    int64_t &extent = cutRows ? tiling.rows : tiling.columns;
+    int64_t half = divideUp(divideUp(extent, 2), kTileMultiple) * kTileMultiple;
+    if (half < kLeastExtent || half >= extent)
+      break;
+    extent = half;
+    tiling.rowTiles = divideUp(gemm.m, tiling.rows);
+    tiling.columnTiles = divideUp(gemm.n, tiling.columns);
+  }
+  if (tiling.rowTiles * tiling.columnTiles == 1 && flops < kFlopsPerTile) {
+    double together = kFlopsPerTile / std::max(flops, 1.0);
+    tiling.batchesPerChunk = static_cast<int64_t>(
+        std::min<double>(together + 1, static_cast<double>(gemm.batch)));
+  }
+  return tiling;
+}
+
+void multiply(CBLAS_TRANSPOSE transposeA, CBLAS_TRANSPOSE transposeB, int m,
+              int n, int k, const float *a, int lda, const float *b, int ldb,
+              float beta, float *c, int ldc) {
+  cblas_sgemm(CblasRowMajor, transposeA, transposeB, m, n, k, 1.0f, a, lda, b,
+              ldb, beta, c, ldc);
+}
+
+void multiply(CBLAS_TRANSPOSE transposeA, CBLAS_TRANSPOSE transposeB, int m,
+              int n, int k, const double *a, int lda, const double *b, int ldb,
+              double beta, double *c, int ldc) {
+  cblas_dgemm(CblasRowMajor, transposeA, transposeB, m, n, k, 1.0, a, lda, b,
+              ldb, beta, c, ldc);
+}
+
+/// One tile of one matrix of the batch.
+template <typename T>
+void runTile(const GemmParameters &gemm, const GemmOperands &operands,
+             const Tiling &tiling, int64_t batch, int64_t rowTile,
+             int64_t columnTile) {
+  int64_t firstRow = rowTile * tiling.rows;
+  int64_t firstColumn = columnTile * tiling.columns;
+  int64_t rows = std::min(tiling.rows, gemm.m - firstRow);
+  int64_t columns = std::min(tiling.columns, gemm.n - firstColumn);
+  T *c = static_cast<T *>(operands.c) + batch * gemm.strideC +
+         firstRow * gemm.n + firstColumn;
+  T beta = gemm.accumulate ? 1 : 0;
+  if (operands.bias) {
+    const T *bias = static_cast<const T *>(operands.bias) + firstColumn;
+    for (int64_t row = 0; row < rows; ++row)
+      std::copy(bias, bias + columns, c + row * gemm.n);
+    beta = 1;
+  }
+  if (gemm.k == 0) {
+    if (beta == 0)
+      for (int64_t row = 0; row < rows; ++row)
+        std::fill(c + row * gemm.n, c + row * gemm.n + columns, T(0));
+    return;
+  }
+  const T *a = static_cast<const T *>(operands.a) + batch * gemm.strideA +
+               (gemm.transposeA ? firstRow : firstRow * gemm.k);
+  const T *b = static_cast<const T *>(operands.b) + batch * gemm.strideB +
+               (gemm.transposeB ? firstColumn * gemm.k : firstColumn);
+  multiply(gemm.transposeA ? CblasTrans : CblasNoTrans,
+           gemm.transposeB ? CblasTrans : CblasNoTrans, static_cast<int>(rows),
+           static_cast<int>(columns), static_cast<int>(gemm.k), a,
+           static_cast<int>(gemm.transposeA ? gemm.m : gemm.k), b,
+           static_cast<int>(gemm.transposeB ? gemm.k : gemm.n), beta, c,
+           static_cast<int>(gemm.n));
+}
+
+template <typename T>
+void runTyped(ThreadPool &pool, const GemmParameters &gemm,
+              const GemmOperands &operands) {
+  Tiling tiling = tile(gemm);
+  int64_t tilesPerMatrix = tiling.rowTiles * tiling.columnTiles;
+  int64_t chunks =
+      divideUp(gemm.batch, tiling.batchesPerChunk) * tilesPerMatrix;
+  pool.run(chunks, [&](int64_t begin, int64_t end) {
+    for (int64_t chunk = begin; chunk < end; ++chunk) {
+      int64_t tileIndex = chunk % tilesPerMatrix;
+      int64_t first = chunk / tilesPerMatrix * tiling.batchesPerChunk;
+      int64_t last = std::min(gemm.batch, first + tiling.batchesPerChunk);
+      for (int64_t batch = first; batch < last; ++batch)
+        runTile<T>(gemm, operands, tiling, batch,
+                   tileIndex / tiling.columnTiles,
+                   tileIndex % tiling.columnTiles);
+    }
+  });
+}
+
+} // namespace
+
+void echo::claimOpenBLAS() {
+  if (openblas_get_num_threads() != 1)
+    openblas_set_num_threads(1);
+}
+
+bool echo::canRunGemm(const GemmParameters &gemm) {
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  return gemm.m <= kMax && gemm.n <= kMax && gemm.k <= kMax;
+}
+
+void echo::runGemm(ThreadPool &pool, const GemmParameters &gemm,
+                   const GemmOperands &operands) {
+  if (gemm.batch == 0 || gemm.m == 0 || gemm.n == 0)
+    return;
+  if (gemm.dataType == static_cast<int64_t>(DataType::F64))
+    runTyped<double>(pool, gemm, operands);
+  else
+    runTyped<float>(pool, gemm, operands);
+}
