@@ -25,6 +25,9 @@ config.substitutions += [
     ("%echo_src", config.echo_source_dir),
     ("%echo_bin", config.echo_binary_dir),
     ("%echo_lib", os.path.join(config.echo_binary_dir, "lib")),
+    ("%mlir_opt", os.path.join(config.llvm_tools_dir, "mlir-opt")),
+    ("%mlir_lib", os.path.join(config.llvm_tools_dir, "..", "lib")),
+    ("%mlir_include", os.path.join(config.llvm_tools_dir, "..", "include")),
     ("%mlir_cmake_dir", config.mlir_cmake_dir),
     ("%cmake", config.cmake),
     ("%cc", config.c_compiler),
@@ -34,6 +37,8 @@ config.substitutions += [
 
 # What a test may ask for with REQUIRES.
 path = config.environment["PATH"]
+if config.link_mlir_dylib:
+    config.available_features.add("mlir-dylib")
 if shutil.which("ptxas", path=path):
     config.available_features.add("ptxas")
 if shutil.which("nvcc", path=path):

@@ -3,6 +3,7 @@
 function(echo_library_common name)
   add_library(obj.${name} OBJECT ${ARG_UNPARSED_ARGUMENTS})
   add_library(${name} STATIC $<TARGET_OBJECTS:obj.${name}>)
+  add_dependencies(${name} mlir-echo-headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
   target_include_directories(${name} SYSTEM INTERFACE
     "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
