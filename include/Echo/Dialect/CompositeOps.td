@@ -11,7 +11,7 @@
 
 include "Echo/Dialect/EchoOpBase.td"
 
-def Echo_SoftmaxOp : Echo_GraphOp<"softmax", [SameOperandsAndResultType, Echo_Gradient, Echo_Decompose]> {
+def Echo_SoftmaxOp : Echo_GraphOp<"softmax", [Echo_Infer, Echo_Gradient, Echo_Decompose]> {
   let summary = "softmax along a dimension";
   let description = [{
     `exp(x - max) / sum(exp(x - max))` along axis. A row of -inf gives zeros,
@@ -27,7 +27,7 @@ def Echo_SoftmaxOp : Echo_GraphOp<"softmax", [SameOperandsAndResultType, Echo_Gr
   let hasVerifier = 1;
 }
 
-def Echo_LogSoftmaxOp : Echo_GraphOp<"log_softmax", [SameOperandsAndResultType, Echo_Gradient, Echo_Decompose]> {
+def Echo_LogSoftmaxOp : Echo_GraphOp<"log_softmax", [Echo_Infer, Echo_Gradient, Echo_Decompose]> {
   let summary = "logarithm of softmax along a dimension";
   let description = [{
     `x - max - log(sum(exp(x - max)))` along axis; a row of -inf gives -inf,

@@ -9,6 +9,7 @@
 #ifndef ECHO_DIALECT_ECHODIALECT_H
 #define ECHO_DIALECT_ECHODIALECT_H
 
+#include "Echo/Dialect/Shapes.h"
 #include "Echo/Interfaces/EchoInterfaces.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Traits.h"

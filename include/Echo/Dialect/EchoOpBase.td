@@ -25,8 +25,14 @@ class Echo_GraphOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-// Marks ops whose result types follow from operands and attributes.
-def Echo_Infer : DeclareOpInterfaceMethods<InferTypeOpInterface>;
+// Marks ops whose result types follow from operands and attributes. A written
+// result type may be more or less static than the inferred one.
+def Echo_Infer : InferTypeOpAdaptorBase<[{
+  static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                      ::mlir::TypeRange rhs) {
+    return ::mlir::echo::areCompatibleTypes(lhs, rhs);
+  }
+}]>;
 def Echo_Gradient : DeclareOpInterfaceMethods<GradientOpInterface>;
 def Echo_Decompose : DeclareOpInterfaceMethods<DecomposeOpInterface>;
 def Echo_View : DeclareOpInterfaceMethods<BufferViewOpInterface>;

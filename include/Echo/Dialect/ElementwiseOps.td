@@ -15,6 +15,7 @@ class Echo_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Echo_GraphOp<mnemonic, !listconcat(traits, [
         DeclareOpInterfaceMethods<ElementwiseOpInterface>])> {
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 class Echo_BinaryOp<string mnemonic, Type type = Echo_Tensor, list<Trait> traits = []>
@@ -33,7 +34,7 @@ class Echo_BinaryOp<string mnemonic, Type type = Echo_Tensor, list<Trait> traits
 
 class Echo_UnaryOp<string mnemonic, Type type = Echo_FloatTensor, list<Trait> traits = []>
     : Echo_ElementwiseOp<mnemonic, !listconcat(traits, [
-        SameOperandsAndResultType, Echo_Gradient])> {
+        Echo_Infer, Echo_Gradient])> {
   let arguments = (ins type:$operand);
   let results = (outs type:$result);
   string constraints = [{
@@ -45,7 +46,6 @@ class Echo_UnaryOp<string mnemonic, Type type = Echo_FloatTensor, list<Trait> tr
 def Echo_AddOp : Echo_BinaryOp<"add", Echo_Tensor, [Commutative]> {
   let summary = "elementwise sum";
   let description = "`lhs + rhs`; integers wrap; `or` for i1." # constraints;
-  let hasCanonicalizer = 0;
 }
 def Echo_SubOp : Echo_BinaryOp<"sub"> {
   let summary = "elementwise difference";
@@ -162,7 +162,7 @@ def Echo_SelectOp : Echo_ElementwiseOp<"select", [
   let results = (outs Echo_Tensor:$result);
 }
 
-def Echo_ConvertOp : Echo_ElementwiseOp<"convert", [SameOperandsAndResultShape, Echo_Gradient]> {
+def Echo_ConvertOp : Echo_ElementwiseOp<"convert", [Echo_Gradient]> {
   let summary = "elementwise conversion of the element type";
   let description = [{
     Float to float rounds to nearest even; integer to float rounds; float to
@@ -174,6 +174,9 @@ def Echo_ConvertOp : Echo_ElementwiseOp<"convert", [SameOperandsAndResultShape, 
   }];
   let arguments = (ins Echo_Tensor:$operand);
   let results = (outs Echo_Tensor:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Type":$elementType)>
+  ];
 }
 
 #endif // ECHO_DIALECT_ELEMENTWISEOPS_TD

@@ -20,6 +20,7 @@ def Echo_ConstantOp : Echo_GraphOp<"constant", [ConstantLike, Echo_Infer]> {
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Echo_Tensor:$result);
   let hasFolder = 1;
+  let hasVerifier = 1;
   let assemblyFormat = "attr-dict $value";
 }
 
@@ -34,6 +35,10 @@ def Echo_IotaOp : Echo_GraphOp<"iota"> {
   }];
   let arguments = (ins I64Attr:$dimension);
   let results = (outs Echo_Tensor:$result);
+  let builders = [
+    OpBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+                   "int64_t":$dimension)>
+  ];
   let hasVerifier = 1;
   let assemblyFormat = "attr-dict `:` type($result)";
 }
@@ -47,6 +52,9 @@ def Echo_ReshapeOp : Echo_GraphOp<"reshape", [Echo_Gradient, Echo_View]> {
   }];
   let arguments = (ins Echo_Tensor:$operand);
   let results = (outs Echo_Tensor:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<int64_t>":$shape)>
+  ];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -79,6 +87,9 @@ def Echo_BroadcastOp : Echo_GraphOp<"broadcast", [Echo_Gradient]> {
   }];
   let arguments = (ins Echo_Tensor:$operand);
   let results = (outs Echo_Tensor:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$operand, "::llvm::ArrayRef<int64_t>":$shape)>
+  ];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -107,7 +118,7 @@ def Echo_PadOp : Echo_GraphOp<"pad", [Echo_Infer, Echo_Gradient]> {
   let summary = "surrounds a tensor with a scalar";
   let description = [{
     Constraints:
-    - (C1) low and high have one entry >= 0 per dimension.
+    - (C1) low and high have one entry >= 0 per dimension; value has rank 0.
     - (C2) dim(result, d) = low[d] + dim(operand, d) + high[d].
     - (C3) operand, value and result have one element type.
   }];
@@ -147,10 +158,13 @@ def Echo_SplitOp : Echo_GraphOp<"split", [Echo_Gradient, Echo_View]> {
   }];
   let arguments = (ins Echo_Tensor:$operand, I64Attr:$axis);
   let results = (outs Variadic<Echo_Tensor>:$parts);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$axis, "int64_t":$count)>
+  ];
   let hasVerifier = 1;
 }
 
-def Echo_ReverseOp : Echo_GraphOp<"reverse", [SameOperandsAndResultType, Echo_Gradient]> {
+def Echo_ReverseOp : Echo_GraphOp<"reverse", [Echo_Infer, Echo_Gradient]> {
   let summary = "reverses dimensions";
   let description = [{
     Constraints:
