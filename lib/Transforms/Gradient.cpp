@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Transforms/Gradient.h"
-#include "Echo/Dialect/GraphBuilder.h"
+#include "Echo/Dialect/TensorBuilder.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -158,7 +158,7 @@ void GradientSweep::accumulate(Value value, Value part, Location loc,
                                OpBuilder &builder) {
   auto [it, inserted] = gradients.try_emplace(value, part);
   if (!inserted)
-    it->second = GraphBuilder(builder, loc).add(it->second, part);
+    it->second = TensorBuilder(builder, loc).add(it->second, part);
 }
 
 LogicalResult GradientSweep::buildOp(Operation *op, OpBuilder &builder) {
@@ -295,8 +295,7 @@ FailureOr<unsigned> mlir::echo::findLoss(func::FuncOp function,
     if (isFloatScalar(types[loss]))
       return loss;
     return function.emitError("expected the loss, result #")
-           << loss << ", to be a float tensor of rank 0, found "
-           << types[loss];
+           << loss << ", to be a float tensor of rank 0, found " << types[loss];
   };
   if (index) {
     if (*index < 0 || *index >= int64_t(types.size()))
@@ -330,8 +329,8 @@ LogicalResult mlir::echo::checkNotUsed(func::FuncOp function) {
       table ? SymbolTable::getSymbolUses(function, table) : std::nullopt;
   if (!uses || uses->empty())
     return success();
-  InFlightDiagnostic error = function.emitError(
-      "is used by other ops: its type can't be changed");
+  InFlightDiagnostic error =
+      function.emitError("is used by other ops: its type can't be changed");
   error.attachNote(uses->begin()->getUser()->getLoc()) << "used here";
   return error;
 }
@@ -387,8 +386,8 @@ LogicalResult mlir::echo::addGradients(func::FuncOp function,
     targets.push_back({function.getArgument(i), getArgumentName(function, i)});
 
   OpBuilder builder(terminator);
-  GraphBuilder graph(builder, loss.getLoc());
-  Value one = graph.splat(cast<RankedTensorType>(loss.getType()), 1.0);
+  TensorBuilder tensors(builder, loss.getLoc());
+  Value one = tensors.splat(cast<RankedTensorType>(loss.getType()), 1.0);
   FailureOr<SmallVector<Value>> gradients =
       buildGradients(block, loss, one, targets);
   if (failed(gradients)) {
@@ -402,7 +401,7 @@ LogicalResult mlir::echo::addGradients(func::FuncOp function,
     emitWarning(target.value.getLoc())
         << "the loss doesn't depend on parameter '" << target.name
         << "': its gradient is zero";
-    gradient = GraphBuilder(builder, target.value.getLoc())
+    gradient = TensorBuilder(builder, target.value.getLoc())
                    .zeros(target.value.getType());
   }
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Transforms/Optimizer.h"
-#include "Echo/Dialect/GraphBuilder.h"
+#include "Echo/Dialect/TensorBuilder.h"
 #include "Echo/Transforms/Gradient.h"
 #include "Echo/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
@@ -81,8 +81,7 @@ struct Factors {
 class OptimizerBuilder {
 public:
   OptimizerBuilder(func::FuncOp function, const OptimizerOptions &options)
-      : function(function), options(options),
-        builder(function.getContext()) {}
+      : function(function), options(options), builder(function.getContext()) {}
 
   LogicalResult run();
 
@@ -158,15 +157,15 @@ LogicalResult OptimizerBuilder::findParameters() {
                 "found "
              << parameter.value.getType() << " and "
              << parameter.gradient.getType();
-    parameter.computeType = GraphBuilder::computeType(type.getElementType());
+    parameter.computeType = TensorBuilder::computeType(type.getElementType());
     parameters.push_back(std::move(parameter));
   }
   if (parameters.empty())
     return function.emitError("has no gradients: no result has '")
            << kGradientOfAttr << "'";
   for (unsigned i = 0, e = function.getNumResults(); i < e; ++i) {
-    auto index =
-        dyn_cast_or_null<IntegerAttr>(function.getResultAttr(i, kAliasesArgumentAttr));
+    auto index = dyn_cast_or_null<IntegerAttr>(
+        function.getResultAttr(i, kAliasesArgumentAttr));
     if (index && seen.contains(index.getInt()))
       return function.emitError("parameter '")
              << getArgumentName(function, index.getInt())
@@ -177,7 +176,7 @@ LogicalResult OptimizerBuilder::findParameters() {
 
 std::vector<std::pair<std::string, RankedTensorType>>
 OptimizerBuilder::stateTypes(const Parameter &parameter) const {
-  auto type = RankedTensorType::get(GraphBuilder::shapeOf(parameter.value),
+  auto type = RankedTensorType::get(TensorBuilder::shapeOf(parameter.value),
                                     parameter.computeType);
   std::vector<std::pair<std::string, RankedTensorType>> result;
   switch (options.kind) {
@@ -269,8 +268,8 @@ Value OptimizerBuilder::addArgument(StringRef name, StringRef role,
 
 void OptimizerBuilder::addArguments() {
   auto scalar = [&](Type type) { return RankedTensorType::get({}, type); };
-  learningRate = addArgument(kLearningRate, "input",
-                             scalar(builder.getF32Type()), 0.001);
+  learningRate =
+      addArgument(kLearningRate, "input", scalar(builder.getF32Type()), 0.001);
   if (needsStep())
     step = addArgument(kStep, "state", scalar(builder.getI64Type()), 0.0);
   for (Parameter &parameter : parameters) {
@@ -289,7 +288,7 @@ void OptimizerBuilder::addArguments() {
 /// Factors that are the same for all elements. The bias corrections cancel
 /// digits (1 - 0.999^t), so they are computed in f64.
 void OptimizerBuilder::buildFactors() {
-  GraphBuilder b(builder, locationOf("optimizer"));
+  TensorBuilder b(builder, locationOf("optimizer"));
   Type f64 = builder.getF64Type();
   Value rate = learningRate;
   Value decay, rootCorrection;
@@ -330,7 +329,7 @@ void OptimizerBuilder::buildFactors() {
 
 /// Replaces a gradient by the mean of those of the accumulated steps.
 void OptimizerBuilder::buildGradientMean(Parameter &parameter) {
-  GraphBuilder b(builder, locationOf("optimizer/" + parameter.name));
+  TensorBuilder b(builder, locationOf("optimizer/" + parameter.name));
   parameter.gradient = b.widen(parameter.gradient);
   if (!accumulates())
     return;
@@ -341,7 +340,7 @@ void OptimizerBuilder::buildGradientMean(Parameter &parameter) {
 
 /// As torch.nn.utils.clip_grad_norm_.
 void OptimizerBuilder::buildClipping() {
-  GraphBuilder b(builder, locationOf("optimizer"));
+  TensorBuilder b(builder, locationOf("optimizer"));
   Type type = builder.getF32Type();
   for (const Parameter &parameter : parameters)
     if (parameter.computeType.isF64())
@@ -362,7 +361,7 @@ void OptimizerBuilder::buildClipping() {
 }
 
 void OptimizerBuilder::buildUpdate(Parameter &parameter) {
-  GraphBuilder b(builder, locationOf("optimizer/" + parameter.name));
+  TensorBuilder b(builder, locationOf("optimizer/" + parameter.name));
   const Factors &factor = factors[parameter.computeType];
   Value p = b.widen(parameter.value);
   Value g = parameter.gradient;
@@ -451,9 +450,8 @@ LogicalResult OptimizerBuilder::run() {
     return builder.getDictionaryAttr(
         {builder.getNamedAttr(kAliasesArgumentAttr,
                               builder.getI64IntegerAttr(index)),
-         builder.getNamedAttr(
-             kNameAttr,
-             builder.getStringAttr(getArgumentName(function, index)))});
+         builder.getNamedAttr(kNameAttr, builder.getStringAttr(getArgumentName(
+                                             function, index)))});
   };
   for (const Parameter &parameter : parameters)
     function.setResultAttrs(parameter.result, attributesFor(parameter.value));

@@ -35,9 +35,9 @@ struct GradientTarget {
 ///
 /// Fails with a diagnostic at the op if an op between a target and the loss has
 /// no gradient, a dynamic shape or regions; the block is as it was then.
-FailureOr<SmallVector<Value>>
-buildGradients(Block &block, Value loss, Value lossGradient,
-               ArrayRef<GradientTarget> targets);
+FailureOr<SmallVector<Value>> buildGradients(Block &block, Value loss,
+                                             Value lossGradient,
+                                             ArrayRef<GradientTarget> targets);
 
 /// The index of the result that is the loss: `index` if given, else the result
 /// with `echo.loss`, else the only float scalar. Fails with a diagnostic at the

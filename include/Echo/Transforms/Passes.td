@@ -13,6 +13,39 @@ include "mlir/Pass/PassBase.td"
 
 def EchoGradientPass : Pass<"echo-gradient", "::mlir::ModuleOp"> {
   let summary = "Builds the gradient of a forward function's loss";
+  let description = [{
+    Extends a forward function: its results are followed by the gradient of the
+    loss with respect to every float argument with `echo.role = "parameter"`,
+    in argument order, with the attributes `echo.gradient_of` (the argument's
+    index) and `echo.name` (`<parameter>.grad`).
+
+    The loss is the result that the option names, else the one with `echo.loss`,
+    else the only float scalar. A gradient of several readers is the sum of
+    their parts from the last reader to the first. Gradient ops stand behind
+    the forward ops in the reverse of their order and have their locations. An
+    op on the way from a parameter to the loss that has no gradient is an
+    error; a parameter that the loss doesn't depend on gets zeros and a
+    warning.
+
+    ```mlir
+    func.func @f(%w: tensor<f32> {echo.name = "w", echo.role = "parameter"})
+        -> tensor<f32> {
+      %0 = echo.exp %w : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @f(%w: tensor<f32> {echo.name = "w", echo.role = "parameter"})
+        -> (tensor<f32> {echo.loss},
+            tensor<f32> {echo.gradient_of = 0 : i64, echo.name = "w.grad"}) {
+      %0 = echo.exp %w : (tensor<f32>) -> tensor<f32>
+      %1 = echo.constant dense<1.0> : tensor<f32>
+      %2 = echo.mul %1, %0 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      return %0, %2 : tensor<f32>, tensor<f32>
+    }
+    ```
+  }];
   let options = [
     Option<"function", "function", "std::string", "\"\"",
            "Function to differentiate; default: the only public function">,
@@ -25,6 +58,42 @@ def EchoGradientPass : Pass<"echo-gradient", "::mlir::ModuleOp"> {
 
 def EchoOptimizerPass : Pass<"echo-optimizer", "::mlir::ModuleOp"> {
   let summary = "Adds the weight update to a function with gradients";
+  let description = [{
+    Turns a function with gradients into a training step: every result with
+    `echo.gradient_of` becomes the updated parameter with
+    `echo.aliases_argument`. The learning rate is a new input
+    `learning_rate`; moments (`<parameter>.momentum`, or `<parameter>.m` and
+    `<parameter>.v`), accumulated gradients (`<parameter>.accumulated`) and the
+    number of calls (`optimizer.step`) are new arguments of role state, and
+    their new values are results behind the old ones.
+
+    The formulas are PyTorch's; `Echo/Transforms/Optimizer.h` writes them out.
+    An update stands behind the last reader of the parameter's old value, so
+    that it can be made in place.
+
+    ```mlir
+    func.func @f(%w: tensor<f32> {echo.name = "w", echo.role = "parameter"})
+        -> (tensor<f32> {echo.loss},
+            tensor<f32> {echo.gradient_of = 0 : i64, echo.name = "w.grad"}) {
+      ...
+      return %loss, %gradient : tensor<f32>, tensor<f32>
+    }
+    ```
+    becomes, with kind=sgd,
+    ```mlir
+    func.func @f(%w: tensor<f32> {echo.name = "w", echo.role = "parameter"},
+                 %rate: tensor<f32> {echo.init = #echo.init<constant, 1.0e-03>,
+                                     echo.name = "learning_rate",
+                                     echo.role = "input"})
+        -> (tensor<f32> {echo.loss},
+            tensor<f32> {echo.aliases_argument = 0 : i64, echo.name = "w"}) {
+      ...
+      %1 = echo.mul %gradient, %rate : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      %2 = echo.sub %w, %1 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      return %loss, %2 : tensor<f32>, tensor<f32>
+    }
+    ```
+  }];
   let options = [
     Option<"function", "function", "std::string", "\"\"",
            "Function to extend; default: the only public function">,

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/GraphBuilder.h"
+#include "Echo/Dialect/TensorBuilder.h"
 #include <limits>
 
 using namespace mlir;
@@ -22,7 +22,7 @@ LogicalResult
 SoftmaxOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                          ArrayRef<bool>,
                          SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   int64_t axis = getAxis();
   // y (g - sum(g y)); a row of -inf has y = 0.
   Value y = b.widen(getResult());
@@ -38,7 +38,7 @@ LogicalResult
 LogSoftmaxOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                             ArrayRef<bool>,
                             SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   int64_t axis = getAxis();
   // g - exp(y) sum(g). In a row of -inf every y is -inf, in others the largest
   // y is at least -log(size).
@@ -58,7 +58,7 @@ LogicalResult
 LayerNormOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                            ArrayRef<bool> needed,
                            SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(3, Value());
   RankedTensorType type = b.typeOf(getOperand());
   Type elementType = type.getElementType();
@@ -72,9 +72,8 @@ LayerNormOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
     normalized = b.mul(b.sub(b.widen(getOperand()), getMean()), rstd);
   Value g = resultGradients[0] ? b.widen(resultGradients[0]) : Value();
   if (g && needed[1])
-    operandGradients[1] =
-        b.convert(b.sumTo(b.mul(g, normalized), b.shapeOf(getScale())),
-                  elementType);
+    operandGradients[1] = b.convert(
+        b.sumTo(b.mul(g, normalized), b.shapeOf(getScale())), elementType);
   if (g && needed[2])
     operandGradients[2] =
         b.convert(b.sumTo(g, b.shapeOf(getOffset())), elementType);
@@ -90,8 +89,7 @@ LayerNormOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
     Value correlation = b.reduce(ReduceKind::Mean, b.mul(scaled, normalized),
                                  last, /*keepDims=*/true);
     Value centered = b.sub(scaled, mean);
-    accumulate(
-        b.mul(rstd, b.sub(centered, b.mul(normalized, correlation))));
+    accumulate(b.mul(rstd, b.sub(centered, b.mul(normalized, correlation))));
   }
   // d mean / dx = 1 / N, d rstd / dx = -rstd^2 n / N.
   if (Value gMean = resultGradients[1])
@@ -119,7 +117,7 @@ EmbeddingOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
 LogicalResult SoftmaxCrossEntropyOp::buildGradient(
     OpBuilder &builder, ValueRange resultGradients, ArrayRef<bool> needed,
     SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(2, Value());
   if (!needed[0])
     return success();
@@ -139,8 +137,8 @@ LogicalResult SoftmaxCrossEntropyOp::buildGradient(
     Value softmax = b.exp(b.sub(b.widen(getLogits()), logSumExp));
     Value empty = b.compare(CompareDirection::EQ, logSumExp, -kInfinity);
     softmax = b.dropWhere(empty, softmax);
-    Value term = b.convert(b.mul(softmax, b.reshape(g, column)),
-                           type.getElementType());
+    Value term =
+        b.convert(b.mul(softmax, b.reshape(g, column)), type.getElementType());
     gradient = gradient ? b.add(gradient, term) : term;
   }
   operandGradients[0] = gradient;
@@ -151,7 +149,7 @@ LogicalResult
 DropoutOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                          ArrayRef<bool> needed,
                          SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(4, Value());
   if (needed[0]) {
     double scale = 1.0 / (1.0 - getRate().convertToDouble());
@@ -169,7 +167,7 @@ LstmCellOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
     return emitOpError(
         "result 'activated' (#2) is there for the gradient and has none of its "
         "own, but the loss depends on it");
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value hidden = resultGradients[0], cell = resultGradients[1];
   if (!hidden)
     hidden = b.zeros(getHidden().getType());

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/GraphBuilder.h"
+#include "Echo/Dialect/TensorBuilder.h"
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -19,13 +19,13 @@ static int64_t product(ArrayRef<int64_t> sizes) {
 }
 
 /// All dimensions but the last as one: [rows, last].
-static Value flattenRows(GraphBuilder &b, Value value) {
+static Value flattenRows(TensorBuilder &b, Value value) {
   ArrayRef<int64_t> shape = b.shapeOf(value);
   return b.reshape(value, {product(shape.drop_back()), shape.back()});
 }
 
 /// Sums all dimensions but the last.
-static Value sumRows(GraphBuilder &b, Value value) {
+static Value sumRows(TensorBuilder &b, Value value) {
   return b.sumTo(value, b.shapeOf(value).take_back());
 }
 
@@ -33,7 +33,7 @@ LogicalResult
 MatmulOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                         ArrayRef<bool> needed,
                         SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   Value lhs = getLhs(), rhs = getRhs();
   bool transposeLhs = getTransposeLhs(), transposeRhs = getTransposeRhs();
@@ -76,7 +76,7 @@ LogicalResult
 LinearOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                         ArrayRef<bool> needed,
                         SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(getNumOperands(), Value());
   // Y = X W^T + b: dX = dY W, dW = dY^T X, db = the sum of dY's rows.
   Value g = flattenRows(b, resultGradients[0]);

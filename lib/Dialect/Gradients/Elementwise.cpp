@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/GraphBuilder.h"
+#include "Echo/Dialect/TensorBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,7 +22,7 @@ LogicalResult AddOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   operandGradients.assign(2, Value());
   for (unsigned i : {0, 1})
@@ -35,7 +35,7 @@ LogicalResult SubOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   operandGradients.assign(2, Value());
   if (needed[0])
@@ -49,7 +49,7 @@ LogicalResult MulOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   operandGradients.assign(2, Value());
   if (needed[0])
@@ -63,7 +63,7 @@ LogicalResult DivOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(2, Value());
   Value quotient = b.div(resultGradients[0], getRhs());
   if (needed[0])
@@ -82,7 +82,7 @@ LogicalResult RemOp::buildGradient(OpBuilder &, ValueRange, ArrayRef<bool>,
 }
 
 /// The gradient of max and min: to lhs where the comparison holds, else to rhs.
-static void buildExtremumGradient(GraphBuilder &b, CompareDirection direction,
+static void buildExtremumGradient(TensorBuilder &b, CompareDirection direction,
                                   Value lhs, Value rhs, Value g,
                                   ArrayRef<bool> needed,
                                   SmallVectorImpl<Value> &operandGradients) {
@@ -98,7 +98,7 @@ LogicalResult MaxOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   buildExtremumGradient(b, CompareDirection::GE, getLhs(), getRhs(),
                         resultGradients[0], needed, operandGradients);
   return success();
@@ -108,7 +108,7 @@ LogicalResult MinOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   buildExtremumGradient(b, CompareDirection::LE, getLhs(), getRhs(),
                         resultGradients[0], needed, operandGradients);
   return success();
@@ -118,7 +118,7 @@ LogicalResult PowOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   operandGradients.assign(2, Value());
   // x^0 is 1 everywhere, also at 0, where rhs * lhs^(rhs - 1) is 0 * inf.
@@ -142,7 +142,7 @@ LogicalResult PowOp::buildGradient(OpBuilder &builder,
 LogicalResult NegOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients, ArrayRef<bool>,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(1, b.neg(resultGradients[0]));
   return success();
 }
@@ -150,7 +150,7 @@ LogicalResult NegOp::buildGradient(OpBuilder &builder,
 LogicalResult AbsOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients, ArrayRef<bool>,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(1, b.mul(resultGradients[0], b.sign(getOperand())));
   return success();
 }
@@ -164,7 +164,7 @@ LogicalResult SignOp::buildGradient(OpBuilder &, ValueRange, ArrayRef<bool>,
 LogicalResult ExpOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients, ArrayRef<bool>,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(1, b.mul(resultGradients[0], getResult()));
   return success();
 }
@@ -172,7 +172,7 @@ LogicalResult ExpOp::buildGradient(OpBuilder &builder,
 LogicalResult LogOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients, ArrayRef<bool>,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(1, b.div(resultGradients[0], getOperand()));
   return success();
 }
@@ -180,7 +180,7 @@ LogicalResult LogOp::buildGradient(OpBuilder &builder,
 LogicalResult SqrtOp::buildGradient(OpBuilder &builder,
                                     ValueRange resultGradients, ArrayRef<bool>,
                                     SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(1,
                           b.div(b.mul(resultGradients[0], 0.5), getResult()));
   return success();
@@ -189,7 +189,7 @@ LogicalResult SqrtOp::buildGradient(OpBuilder &builder,
 LogicalResult RsqrtOp::buildGradient(OpBuilder &builder,
                                      ValueRange resultGradients, ArrayRef<bool>,
                                      SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   // -1/2 x^(-3/2) = -1/2 y^3.
   Value y = getResult();
   Value cube = b.mul(b.mul(y, y), y);
@@ -200,9 +200,10 @@ LogicalResult RsqrtOp::buildGradient(OpBuilder &builder,
 LogicalResult TanhOp::buildGradient(OpBuilder &builder,
                                     ValueRange resultGradients, ArrayRef<bool>,
                                     SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value y = getResult();
-  operandGradients.assign(1, b.mul(resultGradients[0], b.sub(1.0, b.mul(y, y))));
+  operandGradients.assign(1,
+                          b.mul(resultGradients[0], b.sub(1.0, b.mul(y, y))));
   return success();
 }
 
@@ -210,16 +211,17 @@ LogicalResult
 SigmoidOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                          ArrayRef<bool>,
                          SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value y = getResult();
-  operandGradients.assign(1, b.mul(resultGradients[0], b.mul(y, b.sub(1.0, y))));
+  operandGradients.assign(1,
+                          b.mul(resultGradients[0], b.mul(y, b.sub(1.0, y))));
   return success();
 }
 
 LogicalResult ReluOp::buildGradient(OpBuilder &builder,
                                     ValueRange resultGradients, ArrayRef<bool>,
                                     SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value positive = b.compare(CompareDirection::GT, getResult(), 0.0);
   operandGradients.assign(1, b.keepWhere(positive, resultGradients[0]));
   return success();
@@ -228,15 +230,14 @@ LogicalResult ReluOp::buildGradient(OpBuilder &builder,
 LogicalResult GeluOp::buildGradient(OpBuilder &builder,
                                     ValueRange resultGradients, ArrayRef<bool>,
                                     SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   // x P(x) has the slope P(x) + x p(x), with the normal distribution P and its
   // density p.
   Value x = getOperand();
   Value distribution =
       b.mul(b.add(b.erf(b.mul(x, llvm::numbers::sqrt2 / 2)), 1.0), 0.5);
-  Value density =
-      b.mul(b.exp(b.mul(b.mul(x, x), -0.5)),
-            llvm::numbers::inv_sqrtpi * llvm::numbers::sqrt2 / 2);
+  Value density = b.mul(b.exp(b.mul(b.mul(x, x), -0.5)),
+                        llvm::numbers::inv_sqrtpi * llvm::numbers::sqrt2 / 2);
   operandGradients.assign(
       1, b.mul(resultGradients[0], b.add(distribution, b.mul(x, density))));
   return success();
@@ -245,10 +246,9 @@ LogicalResult GeluOp::buildGradient(OpBuilder &builder,
 LogicalResult ErfOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients, ArrayRef<bool>,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value x = getOperand();
-  Value slope =
-      b.mul(b.exp(b.neg(b.mul(x, x))), 2 * llvm::numbers::inv_sqrtpi);
+  Value slope = b.mul(b.exp(b.neg(b.mul(x, x))), 2 * llvm::numbers::inv_sqrtpi);
   operandGradients.assign(1, b.mul(resultGradients[0], slope));
   return success();
 }
@@ -257,7 +257,7 @@ LogicalResult
 SelectOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                         ArrayRef<bool> needed,
                         SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   operandGradients.assign(3, Value());
   if (needed[1])
@@ -273,10 +273,10 @@ LogicalResult
 ConvertOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                          ArrayRef<bool> needed,
                          SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(1, Value());
   if (needed[0])
-    operandGradients[0] = b.convert(
-        resultGradients[0], b.typeOf(getOperand()).getElementType());
+    operandGradients[0] =
+        b.convert(resultGradients[0], b.typeOf(getOperand()).getElementType());
   return success();
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/GraphBuilder.h"
+#include "Echo/Dialect/TensorBuilder.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -16,7 +16,7 @@ LogicalResult
 ReshapeOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                          ArrayRef<bool>,
                          SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(
       1, b.reshape(resultGradients[0], b.shapeOf(getOperand())));
   return success();
@@ -26,7 +26,7 @@ LogicalResult
 TransposeOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                            ArrayRef<bool>,
                            SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(
       1, b.transpose(resultGradients[0],
                      invertPermutationVector(getPermutation())));
@@ -37,16 +37,16 @@ LogicalResult
 BroadcastOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                            ArrayRef<bool>,
                            SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
-  operandGradients.assign(
-      1, b.sumTo(resultGradients[0], b.shapeOf(getOperand())));
+  TensorBuilder b(builder, getLoc());
+  operandGradients.assign(1,
+                          b.sumTo(resultGradients[0], b.shapeOf(getOperand())));
   return success();
 }
 
 /// Spreads elements `strides` apart: dim d of size n becomes
 /// (n - 1) * strides[d] + 1, with zeros in between. Every dim becomes a pair
 /// [n, 1], whose second part is padded to the stride.
-static Value dilate(GraphBuilder &b, Value value, ArrayRef<int64_t> strides) {
+static Value dilate(TensorBuilder &b, Value value, ArrayRef<int64_t> strides) {
   SmallVector<int64_t> pairs, low, high, flat, trimmed;
   for (auto [size, stride] : llvm::zip_equal(b.shapeOf(value), strides)) {
     pairs.append({size, 1});
@@ -64,7 +64,7 @@ static Value dilate(GraphBuilder &b, Value value, ArrayRef<int64_t> strides) {
 LogicalResult SliceOp::buildGradient(OpBuilder &builder,
                                      ValueRange resultGradients, ArrayRef<bool>,
                                      SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   operandGradients.assign(1, Value());
   Value g = resultGradients[0];
   if (b.typeOf(g).getNumElements() == 0)
@@ -72,8 +72,8 @@ LogicalResult SliceOp::buildGradient(OpBuilder &builder,
   if (llvm::any_of(getStrides(), [](int64_t stride) { return stride != 1; }))
     g = dilate(b, g, getStrides());
   SmallVector<int64_t> high;
-  for (auto [size, offset, length] : llvm::zip_equal(
-           b.shapeOf(getOperand()), getOffsets(), b.shapeOf(g)))
+  for (auto [size, offset, length] :
+       llvm::zip_equal(b.shapeOf(getOperand()), getOffsets(), b.shapeOf(g)))
     high.push_back(size - offset - length);
   Value zero = b.scalar(b.typeOf(g).getElementType(), 0.0);
   operandGradients[0] = b.pad(g, zero, getOffsets(), high);
@@ -84,7 +84,7 @@ LogicalResult PadOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   operandGradients.assign(2, Value());
   if (needed[0])
@@ -106,7 +106,7 @@ LogicalResult
 ConcatOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                         ArrayRef<bool> needed,
                         SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   operandGradients.assign(getInputs().size(), Value());
   // Equal parts are one split; a single part alone is a slice.
@@ -130,13 +130,14 @@ ConcatOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
 LogicalResult SplitOp::buildGradient(OpBuilder &builder,
                                      ValueRange resultGradients, ArrayRef<bool>,
                                      SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   auto partType = cast<RankedTensorType>(getParts().front().getType());
   SmallVector<Value> parts(resultGradients);
   if (llvm::count(parts, Value()) + 1 == int64_t(parts.size())) {
     // A single part: padded with zeros.
-    int64_t index = llvm::find_if(parts, [](Value part) { return bool(part); }) -
-                    parts.begin();
+    int64_t index =
+        llvm::find_if(parts, [](Value part) { return bool(part); }) -
+        parts.begin();
     SmallVector<int64_t> low(partType.getRank(), 0), high(low);
     int64_t size = partType.getDimSize(getAxis());
     low[getAxis()] = index * size;
@@ -171,7 +172,7 @@ LogicalResult
 ReduceOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                         ArrayRef<bool>,
                         SmallVectorImpl<Value> &operandGradients) {
-  GraphBuilder b(builder, getLoc());
+  TensorBuilder b(builder, getLoc());
   Value g = resultGradients[0];
   RankedTensorType type = b.typeOf(getOperand());
   SmallVector<int64_t> kept(type.getShape());

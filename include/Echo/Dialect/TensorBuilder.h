@@ -1,4 +1,4 @@
-//===- GraphBuilder.h - Builds Echo ops at one location ---------*- C++ -*-===//
+//===- TensorBuilder.h - Builds Echo ops at one location --------*- C++ -*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,16 +11,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ECHO_DIALECT_GRAPHBUILDER_H
-#define ECHO_DIALECT_GRAPHBUILDER_H
+#ifndef ECHO_DIALECT_TENSORBUILDER_H
+#define ECHO_DIALECT_TENSORBUILDER_H
 
 #include "Echo/Dialect/EchoDialect.h"
 
 namespace mlir::echo {
 
-class GraphBuilder {
+class TensorBuilder {
 public:
-  GraphBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  TensorBuilder(OpBuilder &builder, Location loc)
+      : builder(builder), loc(loc) {}
 
   static RankedTensorType typeOf(Value value) {
     return cast<RankedTensorType>(value.getType());
@@ -114,13 +115,15 @@ private:
   /// The shape that both broadcast to, with the element type.
   static RankedTensorType broadcastType(Value lhs, Value rhs, Type elementType);
 
-  template <typename Op> Value unary(Value operand) {
+  template <typename Op>
+  Value unary(Value operand) {
     return Op::create(builder, loc, operand.getType(), operand);
   }
-  template <typename Op> Value binary(Value lhs, Value rhs) {
-    return Op::create(
-        builder, loc,
-        broadcastType(lhs, rhs, typeOf(lhs).getElementType()), lhs, rhs);
+  template <typename Op>
+  Value binary(Value lhs, Value rhs) {
+    return Op::create(builder, loc,
+                      broadcastType(lhs, rhs, typeOf(lhs).getElementType()),
+                      lhs, rhs);
   }
 
   OpBuilder &builder;
@@ -129,4 +132,4 @@ private:
 
 } // namespace mlir::echo
 
-#endif // ECHO_DIALECT_GRAPHBUILDER_H
+#endif // ECHO_DIALECT_TENSORBUILDER_H

@@ -1,4 +1,4 @@
-//===- GraphBuilder.cpp - Builds Echo ops at one location ---------------===//
+//===- TensorBuilder.cpp - Builds Echo ops at one location ----------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,19 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/GraphBuilder.h"
+#include "Echo/Dialect/TensorBuilder.h"
 
 using namespace mlir;
 using namespace mlir::echo;
 
-RankedTensorType GraphBuilder::broadcastType(Value lhs, Value rhs,
-                                             Type elementType) {
+RankedTensorType TensorBuilder::broadcastType(Value lhs, Value rhs,
+                                              Type elementType) {
   SmallVector<int64_t> shape;
   OpTrait::util::getBroadcastedShape(shapeOf(lhs), shapeOf(rhs), shape);
   return RankedTensorType::get(shape, elementType);
 }
 
-Value GraphBuilder::splat(RankedTensorType type, double value) {
+Value TensorBuilder::splat(RankedTensorType type, double value) {
   Type elementType = type.getElementType();
   Attribute element;
   if (auto floatType = dyn_cast<FloatType>(elementType))
@@ -29,13 +29,13 @@ Value GraphBuilder::splat(RankedTensorType type, double value) {
                             DenseElementsAttr::get(type, element));
 }
 
-Value GraphBuilder::compare(CompareDirection direction, Value lhs, Value rhs) {
+Value TensorBuilder::compare(CompareDirection direction, Value lhs, Value rhs) {
   return CompareOp::create(builder, loc,
                            broadcastType(lhs, rhs, builder.getI1Type()), lhs,
                            rhs, direction);
 }
 
-Value GraphBuilder::select(Value predicate, Value onTrue, Value onFalse) {
+Value TensorBuilder::select(Value predicate, Value onTrue, Value onFalse) {
   SmallVector<int64_t> arms, shape;
   OpTrait::util::getBroadcastedShape(shapeOf(onTrue), shapeOf(onFalse), arms);
   OpTrait::util::getBroadcastedShape(shapeOf(predicate), arms, shape);
@@ -43,34 +43,34 @@ Value GraphBuilder::select(Value predicate, Value onTrue, Value onFalse) {
   return SelectOp::create(builder, loc, type, predicate, onTrue, onFalse);
 }
 
-Value GraphBuilder::convert(Value operand, Type elementType) {
+Value TensorBuilder::convert(Value operand, Type elementType) {
   if (typeOf(operand).getElementType() == elementType)
     return operand;
-  return ConvertOp::create(
-      builder, loc, RankedTensorType::get(shapeOf(operand), elementType),
-      operand);
+  return ConvertOp::create(builder, loc,
+                           RankedTensorType::get(shapeOf(operand), elementType),
+                           operand);
 }
 
-Type GraphBuilder::computeType(Type elementType) {
+Type TensorBuilder::computeType(Type elementType) {
   if (elementType.isF16() || elementType.isBF16())
     return Float32Type::get(elementType.getContext());
   return elementType;
 }
 
-Value GraphBuilder::reshape(Value operand, ArrayRef<int64_t> shape) {
+Value TensorBuilder::reshape(Value operand, ArrayRef<int64_t> shape) {
   if (shapeOf(operand) == shape)
     return operand;
   return ReshapeOp::create(builder, loc, typeOf(operand).clone(shape), operand);
 }
 
-Value GraphBuilder::broadcast(Value operand, ArrayRef<int64_t> shape) {
+Value TensorBuilder::broadcast(Value operand, ArrayRef<int64_t> shape) {
   if (shapeOf(operand) == shape)
     return operand;
   return BroadcastOp::create(builder, loc, typeOf(operand).clone(shape),
                              operand);
 }
 
-Value GraphBuilder::transpose(Value operand, ArrayRef<int64_t> permutation) {
+Value TensorBuilder::transpose(Value operand, ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> shape;
   for (int64_t dim : permutation)
     shape.push_back(shapeOf(operand)[dim]);
@@ -78,8 +78,8 @@ Value GraphBuilder::transpose(Value operand, ArrayRef<int64_t> permutation) {
                              operand, permutation);
 }
 
-Value GraphBuilder::slice(Value operand, ArrayRef<int64_t> offsets,
-                          ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+Value TensorBuilder::slice(Value operand, ArrayRef<int64_t> offsets,
+                           ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   SmallVector<int64_t> ones(sizes.size(), 1);
   if (strides.empty())
     strides = ones;
@@ -89,10 +89,11 @@ Value GraphBuilder::slice(Value operand, ArrayRef<int64_t> offsets,
                          offsets, sizes, strides);
 }
 
-Value GraphBuilder::pad(Value operand, Value value, ArrayRef<int64_t> low,
-                        ArrayRef<int64_t> high) {
+Value TensorBuilder::pad(Value operand, Value value, ArrayRef<int64_t> low,
+                         ArrayRef<int64_t> high) {
   SmallVector<int64_t> shape;
-  for (auto [size, before, after] : llvm::zip_equal(shapeOf(operand), low, high))
+  for (auto [size, before, after] :
+       llvm::zip_equal(shapeOf(operand), low, high))
     shape.push_back(before + size + after);
   if (shapeOf(operand) == ArrayRef<int64_t>(shape))
     return operand;
@@ -100,7 +101,7 @@ Value GraphBuilder::pad(Value operand, Value value, ArrayRef<int64_t> low,
                        value, low, high);
 }
 
-Value GraphBuilder::concat(ValueRange inputs, int64_t axis) {
+Value TensorBuilder::concat(ValueRange inputs, int64_t axis) {
   SmallVector<int64_t> shape(shapeOf(inputs.front()));
   shape[axis] = 0;
   for (Value input : inputs)
@@ -109,8 +110,8 @@ Value GraphBuilder::concat(ValueRange inputs, int64_t axis) {
                           inputs, axis);
 }
 
-SmallVector<Value> GraphBuilder::split(Value operand, int64_t axis,
-                                       int64_t parts) {
+SmallVector<Value> TensorBuilder::split(Value operand, int64_t axis,
+                                        int64_t parts) {
   SmallVector<int64_t> shape(shapeOf(operand));
   shape[axis] /= parts;
   SmallVector<Type> types(parts, typeOf(operand).clone(shape));
@@ -118,8 +119,8 @@ SmallVector<Value> GraphBuilder::split(Value operand, int64_t axis,
       SplitOp::create(builder, loc, types, operand, axis).getParts());
 }
 
-Value GraphBuilder::reduce(ReduceKind kind, Value operand,
-                           ArrayRef<int64_t> dims, bool keepDims) {
+Value TensorBuilder::reduce(ReduceKind kind, Value operand,
+                            ArrayRef<int64_t> dims, bool keepDims) {
   if (dims.empty())
     return operand;
   SmallVector<int64_t> shape;
@@ -133,13 +134,13 @@ Value GraphBuilder::reduce(ReduceKind kind, Value operand,
                           kind, dims, keepDims);
 }
 
-Value GraphBuilder::sumAll(Value operand) {
+Value TensorBuilder::sumAll(Value operand) {
   return reduce(ReduceKind::Sum, operand,
                 llvm::to_vector(llvm::seq<int64_t>(typeOf(operand).getRank())),
                 /*keepDims=*/false);
 }
 
-Value GraphBuilder::sumTo(Value operand, ArrayRef<int64_t> shape) {
+Value TensorBuilder::sumTo(Value operand, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> from = shapeOf(operand);
   int64_t added = from.size() - shape.size();
   SmallVector<int64_t> dims;
@@ -156,8 +157,8 @@ Value GraphBuilder::sumTo(Value operand, ArrayRef<int64_t> shape) {
   return reshape(sum, shape);
 }
 
-Value GraphBuilder::matmul(Value lhs, Value rhs, bool transposeLhs,
-                           bool transposeRhs) {
+Value TensorBuilder::matmul(Value lhs, Value rhs, bool transposeLhs,
+                            bool transposeRhs) {
   ArrayRef<int64_t> lhsShape = shapeOf(lhs), rhsShape = shapeOf(rhs);
   SmallVector<int64_t> shape;
   OpTrait::util::getBroadcastedShape(lhsShape.drop_back(2),
