@@ -7,7 +7,8 @@ import lit.formats
 config.name = "Echo"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".c", ".py"]
-config.excludes = ["lit.cfg.py", "lit.site.cfg.py", "Inputs", "CMakeLists.txt"]
+config.excludes = ["lit.cfg.py", "lit.site.cfg.py", "Inputs", "CMakeLists.txt",
+                   "golden"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.echo_binary_dir, "test")
 

@@ -9,10 +9,17 @@
 #include "Echo/Zoo/Options.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir::echo::zoo;
+
+static std::string toText(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
 
 void OptionSet::add(llvm::StringRef name, int64_t &value, llvm::StringRef help,
                     int64_t least, int64_t most) {
@@ -32,8 +39,8 @@ void OptionSet::add(llvm::StringRef name, double &value, llvm::StringRef help,
                     double least, double below) {
   options.push_back(
       {name.str(),
-       llvm::formatv("a number from {0:g} to below {1:g}", least, below),
-       help.str(), llvm::formatv("{0:g}", value),
+       "a number from " + toText(least) + " to below " + toText(below),
+       help.str(), toText(value),
        [&value, least, below](llvm::StringRef text) {
          double number;
          // The negated comparison rejects NaN.

@@ -109,6 +109,6 @@ int main(int argc, char **argv) {
         return llvm::Error::success();
       });
   if (error)
-    return fail(outputName + ": " + llvm::toString(std::move(error)));
+    return fail(llvm::toString(std::move(error)));
   return 0;
 }
