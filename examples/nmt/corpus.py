@@ -143,6 +143,8 @@ def read_parallel(source_path, target_path):
 
 def usable(source, target, most_tokens):
     """Whether a pair is a sentence and its translation."""
+    if max(source.count(" "), target.count(" ")) >= most_tokens:
+        return False
     source_key, target_key = text.key(source), text.key(target)
     if not source_key or not target_key or source_key == target_key:
         return False

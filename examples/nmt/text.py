@@ -16,9 +16,9 @@ MAX_SLOTS = 10
 # What a program fills in or marks up: printf and Python formats, braces,
 # LibreOffice's $(ARG1) and %PRODUCTNAME, markup tags, entities, options.
 PLACEHOLDER = re.compile(
-    r"%\([A-Za-z_]\w*\)[-+#0-9.]*[a-zA-Z]"
-    r"|%[-+#0']*(?:\d+\$)?[-+#0']*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j|t)?"
-    r"[diouxXeEfgGcspnm](?![A-Za-z])"
+    r"%%|%\([A-Za-z_]\w*\)[-+#0-9.]*[a-zA-Z]"
+    r"|%[-+#0']*(?:\d+\$)?[-+#0']*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j|t|q[+#]?)?"
+    r"[A-Za-z](?![A-Za-z])|%[<>]"
     r"|%[A-Z][A-Z0-9_]+%?|%\d+"
     r"|\$\(\w+\)|\$\{\w+\}|\$\w+\$?"
     r"|\{\w*(?:[:!.][^{}\s]*)?\}"
@@ -26,10 +26,9 @@ PLACEHOLDER = re.compile(
     r"|&[a-z]+;"
     r"|(?<![\w-])--?[a-z][\w-]*=?")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+PLACEHOLDER_OR_NUMBER = re.compile(PLACEHOLDER.pattern + "|" + NUMBER.pattern)
 SLOT = re.compile(r"@\d")
 TOKEN = re.compile(r"@\d|[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
-
-ACCELERATOR_SUFFIX = re.compile(r"\s*\((?:[_&~])?[A-Z0-9]\)(?=\.{3}$|…$|:$|$)")
 
 
 def strip_accelerator(text):
@@ -53,24 +52,13 @@ def clean(text):
 def key(text):
     """What two sentences have in common if they differ by nothing but case,
     digits, access keys, placeholders, punctuation and spaces."""
-    text = PLACEHOLDER.sub(" ", clean(text).casefold())
-    text = NUMBER.sub("0", text)
+    text = PLACEHOLDER_OR_NUMBER.sub(" ", clean(text)).casefold()
     return " ".join(re.findall(r"[^\W_]+", text))
 
 
 def find_slots(text):
-    """The placeholders and numbers of a text, with their positions."""
-    found = []
-    position = 0
-    while True:
-        place = PLACEHOLDER.search(text, position)
-        number = NUMBER.search(text, position)
-        match = min((m for m in (place, number) if m), default=None,
-                    key=lambda m: (m.start(), -m.end()))
-        if match is None:
-            return found
-        found.append((match.start(), match.end()))
-        position = match.end()
+    """Where the placeholders and numbers of a text are."""
+    return [match.span() for match in PLACEHOLDER_OR_NUMBER.finditer(text)]
 
 
 def mask_slots(text, slots):
