@@ -9,12 +9,14 @@
 #include "Echo/InitAll.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Target/Interpreter.h"
 #include "Echo/Transforms/Passes.h"
 
 using namespace mlir;
 
 void mlir::echo::registerAllDialects(DialectRegistry &registry) {
   registry.insert<EchoDialect>();
+  registerInterpreterExternalModels(registry);
 }
 
 void mlir::echo::registerAllPasses() {
