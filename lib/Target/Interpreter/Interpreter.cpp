@@ -178,7 +178,7 @@ LogicalResult Interpreter::execute(BlockPlan &plan,
     return plan.owner->emitOpError(
         "cannot be interpreted: calls are nested too deeply, or recursive");
   ++depth;
-  auto leave = llvm::make_scope_exit([&] { --depth; });
+  llvm::scope_exit leave([&] { --depth; });
 
   std::vector<HostTensor> slots(plan.numSlots);
   std::copy(arguments.begin(), arguments.end(), slots.begin());
@@ -270,29 +270,26 @@ LogicalResult Interpreter::call(func::FuncOp function,
            << function.getName() << "' expects " << function.getNumArguments()
            << " arguments, found " << arguments.size();
   SmallVector<HostTensor> converted;
-  for (auto [index, argument] : llvm::enumerate(arguments)) {
+  for (unsigned index = 0, e = arguments.size(); index != e; ++index) {
+    const HostTensor &argument = arguments[index];
     auto declared =
         dyn_cast<RankedTensorType>(function.getArgumentTypes()[index]);
-    auto mismatch = [&] {
-      InFlightDiagnostic diagnostic = at->emitOpError("argument ");
-      diagnostic << index;
+    Type element;
+    if (declared && argument &&
+        succeeded(
+            verifyCompatibleShape(declared.getShape(), argument.getShape())))
+      element = getElementType(declared.getElementType());
+    if (!element || (argument.getElementType() != element &&
+                     argument.getElementType() != declared.getElementType())) {
+      InFlightDiagnostic diagnostic = at->emitOpError("argument ") << index;
       if (auto name = function.getArgAttrOfType<StringAttr>(index, kNameAttr))
         diagnostic << " (" << name << ")";
       diagnostic << " of function '" << function.getName() << "' expects "
                  << function.getArgumentTypes()[index] << ", found ";
       if (argument)
-        diagnostic << argument.getType();
-      else
-        diagnostic << "no value";
-      return diagnostic;
-    };
-    if (!declared || !argument ||
-        failed(verifyCompatibleShape(declared.getShape(), argument.getShape())))
-      return mismatch();
-    Type element = getElementType(declared.getElementType());
-    if (argument.getElementType() != element &&
-        argument.getElementType() != declared.getElementType())
-      return mismatch();
+        return diagnostic << argument.getType();
+      return diagnostic << "no value";
+    }
     converted.push_back(argument.convertTo(element));
   }
   return run(function.getBody().front(), converted, results);

@@ -21,8 +21,9 @@ LogicalResult evaluateConstantValue(Operation *op, Attribute value,
                                     Interpreter &interpreter,
                                     Results &results) {
   auto elements = dyn_cast<ElementsAttr>(value);
-  FailureOr<HostTensor> tensor =
-      elements ? HostTensor::fromAttribute(elements) : failure();
+  FailureOr<HostTensor> tensor = failure();
+  if (elements)
+    tensor = HostTensor::fromAttribute(elements);
   if (failed(tensor))
     return op->emitOpError("cannot be interpreted: expected a tensor of dense "
                            "elements, found ")
