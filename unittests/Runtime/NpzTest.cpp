@@ -90,7 +90,8 @@ TEST(Npy, RoundTrip) {
 TEST(Npy, AcceptedForms) {
   std::string data = "0123456789abcdefghijklmn";
   auto reads = [&](const std::string &dictionary) {
-    return readNpy(makeFile(dictionary, data), "", DataType::F32, {2, 3});
+    std::string file = makeFile(dictionary, data);
+    return std::string(readNpy(file, "", DataType::F32, {2, 3}));
   };
   EXPECT_EQ(reads("{\"shape\":(2,3,),\"descr\":\"<f4\","
                   "\"fortran_order\":False}"),
