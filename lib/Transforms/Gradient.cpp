@@ -415,7 +415,8 @@ LogicalResult mlir::echo::addGradients(func::FuncOp function,
                               builder.getStringAttr(target.name + ".grad"))}));
   }
   for (unsigned i = 0, e = function.getNumResults(); i < e; ++i)
-    function.removeResultAttr(i, builder.getStringAttr(kLossAttr));
+    if (function.getResultAttr(i, kLossAttr))
+      function.removeResultAttr(i, builder.getStringAttr(kLossAttr));
   function.setResultAttr(*lossResult, kLossAttr, builder.getUnitAttr());
   SmallVector<unsigned> indices(types.size(), function.getNumResults());
   if (failed(function.insertResults(indices, types, attributes)))

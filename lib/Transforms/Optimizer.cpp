@@ -91,9 +91,8 @@ private:
   void findPositions();
   std::vector<std::pair<std::string, RankedTensorType>>
   stateTypes(const Parameter &parameter) const;
-  Value addArgument(StringRef name, StringRef role, RankedTensorType type,
-                    double init);
   void addArguments();
+  void addResults();
   void buildFactors();
   void buildGradientMean(Parameter &parameter);
   void buildClipping();
@@ -252,36 +251,43 @@ void OptimizerBuilder::findPositions() {
   }
 }
 
-Value OptimizerBuilder::addArgument(StringRef name, StringRef role,
-                                    RankedTensorType type, double init) {
-  auto initAttr =
-      InitAttr::get(function.getContext(), InitKind::Constant, init);
-  DictionaryAttr attributes = builder.getDictionaryAttr(
-      {builder.getNamedAttr(kInitAttr, initAttr),
-       builder.getNamedAttr(kNameAttr, builder.getStringAttr(name)),
-       builder.getNamedAttr(kRoleAttr, builder.getStringAttr(role))});
-  unsigned index = function.getNumArguments();
-  // FuncOp takes any argument.
-  (void)function.insertArgument(index, type, attributes, locationOf(name));
-  return function.getArgument(index);
-}
-
 void OptimizerBuilder::addArguments() {
-  auto scalar = [&](Type type) { return RankedTensorType::get({}, type); };
-  learningRate =
-      addArgument(kLearningRate, "input", scalar(builder.getF32Type()), 0.001);
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<Location> locations;
+  auto add = [&](StringRef name, StringRef role, Type type, double init) {
+    auto initAttr =
+        InitAttr::get(function.getContext(), InitKind::Constant, init);
+    types.push_back(type);
+    attributes.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr(kInitAttr, initAttr),
+         builder.getNamedAttr(kNameAttr, builder.getStringAttr(name)),
+         builder.getNamedAttr(kRoleAttr, builder.getStringAttr(role))}));
+    locations.push_back(locationOf(name));
+  };
+  add(kLearningRate, "input", RankedTensorType::get({}, builder.getF32Type()),
+      0.001);
   if (needsStep())
-    step = addArgument(kStep, "state", scalar(builder.getI64Type()), 0.0);
-  for (Parameter &parameter : parameters) {
-    SmallVector<Value> arguments;
+    add(kStep, "state", RankedTensorType::get({}, builder.getI64Type()), 0.0);
+  for (const Parameter &parameter : parameters)
     for (const auto &[name, type] : stateTypes(parameter))
-      arguments.push_back(addArgument(name, "state", type, 0.0));
+      add(name, "state", type, 0.0);
+
+  unsigned next = function.getNumArguments();
+  SmallVector<unsigned> indices(types.size(), next);
+  // The new type of a FuncOp is always valid.
+  (void)function.insertArguments(indices, types, attributes, locations);
+  auto take = [&]() { return function.getArgument(next++); };
+  learningRate = take();
+  if (needsStep())
+    step = take();
+  for (Parameter &parameter : parameters) {
+    if (options.kind != OptimizerKind::SGD)
+      parameter.first = take();
+    if (options.kind == OptimizerKind::Adam)
+      parameter.second = take();
     if (accumulates())
-      parameter.accumulated = arguments.pop_back_val();
-    if (!arguments.empty())
-      parameter.first = arguments.front();
-    if (arguments.size() > 1)
-      parameter.second = arguments.back();
+      parameter.accumulated = take();
   }
 }
 
@@ -406,6 +412,42 @@ void OptimizerBuilder::buildUpdate(Parameter &parameter) {
                         whenUpdating(second, parameter.second));
 }
 
+/// Updated parameters in place of their gradients, states behind.
+void OptimizerBuilder::addResults() {
+  SmallVector<Type> types(function.getResultTypes());
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0, e = types.size(); i < e; ++i) {
+    DictionaryAttr old = function.getResultAttrDict(i);
+    attributes.push_back(old ? old : builder.getDictionaryAttr({}));
+  }
+  auto attributesFor = [&](Value argument) {
+    unsigned index = cast<BlockArgument>(argument).getArgNumber();
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr(kAliasesArgumentAttr,
+                              builder.getI64IntegerAttr(index)),
+         builder.getNamedAttr(kNameAttr, builder.getStringAttr(getArgumentName(
+                                             function, index)))});
+  };
+  for (const Parameter &parameter : parameters)
+    attributes[parameter.result] = attributesFor(parameter.value);
+
+  llvm::sort(states, [](const auto &a, const auto &b) {
+    return cast<BlockArgument>(a.first).getArgNumber() <
+           cast<BlockArgument>(b.first).getArgNumber();
+  });
+  SmallVector<Value> values;
+  for (auto [argument, value] : states) {
+    types.push_back(value.getType());
+    attributes.push_back(attributesFor(argument));
+    values.push_back(value);
+  }
+  Operation *terminator = function.front().getTerminator();
+  terminator->insertOperands(terminator->getNumOperands(), values);
+  function.setFunctionType(
+      builder.getFunctionType(function.getArgumentTypes(), types));
+  function.setAllResultAttrs(attributes);
+}
+
 LogicalResult OptimizerBuilder::run() {
   if (failed(checkOptions(function, options)) ||
       failed(checkNotUsed(function)) || failed(findParameters()) ||
@@ -444,34 +486,7 @@ LogicalResult OptimizerBuilder::run() {
     buildUpdate(*parameter);
   }
 
-  // Results: updated parameters in place of their gradients, states behind.
-  auto attributesFor = [&](Value argument) {
-    unsigned index = cast<BlockArgument>(argument).getArgNumber();
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr(kAliasesArgumentAttr,
-                              builder.getI64IntegerAttr(index)),
-         builder.getNamedAttr(kNameAttr, builder.getStringAttr(getArgumentName(
-                                             function, index)))});
-  };
-  for (const Parameter &parameter : parameters)
-    function.setResultAttrs(parameter.result, attributesFor(parameter.value));
-  llvm::sort(states, [](const auto &a, const auto &b) {
-    return cast<BlockArgument>(a.first).getArgNumber() <
-           cast<BlockArgument>(b.first).getArgNumber();
-  });
-  SmallVector<Type> types;
-  SmallVector<DictionaryAttr> attributes;
-  SmallVector<Value> values;
-  for (auto [argument, value] : states) {
-    types.push_back(value.getType());
-    attributes.push_back(attributesFor(argument));
-    values.push_back(value);
-  }
-  SmallVector<unsigned> indices(types.size(), function.getNumResults());
-  if (failed(function.insertResults(indices, types, attributes)))
-    return failure();
-  Operation *terminator = block.getTerminator();
-  terminator->insertOperands(terminator->getNumOperands(), values);
+  addResults();
   return success();
 }
 
