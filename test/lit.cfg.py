@@ -36,6 +36,11 @@ config.substitutions += [
     ("%python", sys.executable),
 ]
 
+# Tests that build something build it once.
+if shutil.which("ccache"):
+    config.environment["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+    config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
+
 # What a test may ask for with REQUIRES.
 path = config.environment["PATH"]
 if config.link_mlir_dylib:
