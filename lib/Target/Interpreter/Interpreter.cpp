@@ -233,7 +233,8 @@ Interpreter::runDecomposition(Operation *op, ArrayRef<HostTensor> operands,
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, block.addArgument(operand.getType(), op->getLoc()));
-    OpBuilder builder = OpBuilder::atBlockEnd(&block);
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointToEnd(&block);
     Operation *clone = builder.clone(*op, mapping);
     builder.setInsertionPoint(clone);
     auto values = cast<DecomposeOpInterface>(clone).decompose(builder);
