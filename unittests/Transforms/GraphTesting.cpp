@@ -106,10 +106,11 @@ void mlir::echo::testing::addWeightedLoss(func::FuncOp function) {
   for (Value result : SmallVector<Value>(terminator->getOperands())) {
     if (!isFloat(result.getType()))
       continue;
+    Value wide = b.widen(result);
     unsigned index = function.getNumArguments();
-    ASSERT_TRUE(succeeded(function.insertArgument(index, result.getType(), {},
+    ASSERT_TRUE(succeeded(function.insertArgument(index, wide.getType(), {},
                                                   function.getLoc())));
-    Value term = b.sumAll(b.mul(result, function.getArgument(index)));
+    Value term = b.sumAll(b.mul(wide, function.getArgument(index)));
     loss = loss ? b.add(loss, term) : term;
   }
   terminator->setOperands(loss);

@@ -55,7 +55,8 @@ std::vector<Elements> drawInputs(func::FuncOp function, std::mt19937_64 &rng);
 
 /// Makes a loss of all float results: their products with new arguments,
 /// summed over all elements, so that every element of a result counts
-/// differently. The function returns the loss alone.
+/// differently. f16 and bf16 results become f32 first. The function returns
+/// the loss alone.
 void addWeightedLoss(func::FuncOp function);
 
 /// The largest difference, relative to 1 + |expected|, between the gradients of

@@ -8,7 +8,8 @@
 //
 // g is the gradient of the result, y the result. Where a formula in y exists
 // it is preferred to one in the operand: the operand then needn't be kept for
-// the backward part. What broadcasting repeated is summed by sumTo.
+// the backward part. What broadcasting repeated is summed by sumTo. Formulas of
+// several steps compute in f32 for f16 and bf16 and round once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,14 +65,19 @@ LogicalResult DivOp::buildGradient(OpBuilder &builder,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
   TensorBuilder b(builder, getLoc());
+  Type type = b.typeOf(getResult()).getElementType();
   operandGradients.assign(2, Value());
-  Value quotient = b.div(resultGradients[0], getRhs());
+  Value g = b.widen(resultGradients[0]);
+  Value quotient = b.div(g, b.widen(getRhs()));
   if (needed[0])
-    operandGradients[0] = b.sumTo(quotient, b.shapeOf(getLhs()));
+    operandGradients[0] =
+        b.convert(b.sumTo(quotient, b.shapeOf(getLhs())), type);
   // -g lhs / rhs^2 = -(g / rhs) y.
-  if (needed[1])
+  if (needed[1]) {
+    Value slope = b.mul(quotient, b.widen(getResult()));
     operandGradients[1] =
-        b.neg(b.sumTo(b.mul(quotient, getResult()), b.shapeOf(getRhs())));
+        b.convert(b.neg(b.sumTo(slope, b.shapeOf(getRhs()))), type);
+  }
   return success();
 }
 
@@ -119,23 +125,39 @@ LogicalResult PowOp::buildGradient(OpBuilder &builder,
                                    ArrayRef<bool> needed,
                                    SmallVectorImpl<Value> &operandGradients) {
   TensorBuilder b(builder, getLoc());
-  Value g = resultGradients[0];
+  Type type = b.typeOf(getResult()).getElementType();
+  Value g = b.widen(resultGradients[0]);
+  Value base = b.widen(getLhs());
+  Value exponent = b.widen(getRhs());
   operandGradients.assign(2, Value());
   // x^0 is 1 everywhere, also at 0, where rhs * lhs^(rhs - 1) is 0 * inf.
   if (needed[0]) {
-    Value slope = b.mul(getRhs(), b.pow(getLhs(), b.sub(getRhs(), 1.0)));
-    Value flat = b.compare(CompareDirection::EQ, getRhs(), 0.0);
-    operandGradients[0] =
-        b.sumTo(b.dropWhere(flat, b.mul(g, slope)), b.shapeOf(getLhs()));
+    Value slope = b.mul(exponent, b.pow(base, b.sub(exponent, 1.0)));
+    Value flat = b.compare(CompareDirection::EQ, exponent, 0.0);
+    Value part = b.dropWhere(flat, b.mul(g, slope));
+    operandGradients[0] = b.convert(b.sumTo(part, b.shapeOf(getLhs())), type);
   }
   // 0^y is 0 for positive y, where y' log(0) is 0 * -inf.
   if (needed[1]) {
-    Value slope = b.mul(getResult(), b.log(getLhs()));
-    Value zero = b.compare(CompareDirection::EQ, getLhs(), 0.0);
-    Value flat = b.mul(zero, b.compare(CompareDirection::GE, getRhs(), 0.0));
-    operandGradients[1] =
-        b.sumTo(b.dropWhere(flat, b.mul(g, slope)), b.shapeOf(getRhs()));
+    Value slope = b.mul(b.widen(getResult()), b.log(base));
+    Value zero = b.compare(CompareDirection::EQ, base, 0.0);
+    Value flat = b.mul(zero, b.compare(CompareDirection::GE, exponent, 0.0));
+    Value part = b.dropWhere(flat, b.mul(g, slope));
+    operandGradients[1] = b.convert(b.sumTo(part, b.shapeOf(getRhs())), type);
   }
+  return success();
+}
+
+/// The gradient of an elementwise function: g times its slope. `from` is what
+/// the slope is computed of, the operand or the result.
+static LogicalResult
+buildSlopeGradient(Operation *op, OpBuilder &builder, Value from, Value g,
+                   SmallVectorImpl<Value> &operandGradients,
+                   function_ref<Value(TensorBuilder &, Value)> slope) {
+  TensorBuilder b(builder, op->getLoc());
+  Type type = b.typeOf(g).getElementType();
+  Value factor = slope(b, b.widen(from));
+  operandGradients.assign(1, b.convert(b.mul(b.widen(g), factor), type));
   return success();
 }
 
@@ -189,33 +211,33 @@ LogicalResult SqrtOp::buildGradient(OpBuilder &builder,
 LogicalResult RsqrtOp::buildGradient(OpBuilder &builder,
                                      ValueRange resultGradients, ArrayRef<bool>,
                                      SmallVectorImpl<Value> &operandGradients) {
-  TensorBuilder b(builder, getLoc());
-  // -1/2 x^(-3/2) = -1/2 y^3.
-  Value y = getResult();
-  Value cube = b.mul(b.mul(y, y), y);
-  operandGradients.assign(1, b.mul(b.mul(resultGradients[0], -0.5), cube));
-  return success();
+  return buildSlopeGradient(*this, builder, getResult(), resultGradients[0],
+                            operandGradients,
+                            [](TensorBuilder &b, Value y) -> Value {
+                              // -1/2 x^(-3/2) = -1/2 y^3.
+                              return b.mul(b.mul(b.mul(y, y), y), -0.5);
+                            });
 }
 
 LogicalResult TanhOp::buildGradient(OpBuilder &builder,
                                     ValueRange resultGradients, ArrayRef<bool>,
                                     SmallVectorImpl<Value> &operandGradients) {
-  TensorBuilder b(builder, getLoc());
-  Value y = getResult();
-  operandGradients.assign(1,
-                          b.mul(resultGradients[0], b.sub(1.0, b.mul(y, y))));
-  return success();
+  return buildSlopeGradient(*this, builder, getResult(), resultGradients[0],
+                            operandGradients,
+                            [](TensorBuilder &b, Value y) -> Value {
+                              return b.sub(1.0, b.mul(y, y));
+                            });
 }
 
 LogicalResult
 SigmoidOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
                          ArrayRef<bool>,
                          SmallVectorImpl<Value> &operandGradients) {
-  TensorBuilder b(builder, getLoc());
-  Value y = getResult();
-  operandGradients.assign(1,
-                          b.mul(resultGradients[0], b.mul(y, b.sub(1.0, y))));
-  return success();
+  return buildSlopeGradient(*this, builder, getResult(), resultGradients[0],
+                            operandGradients,
+                            [](TensorBuilder &b, Value y) -> Value {
+                              return b.mul(y, b.sub(1.0, y));
+                            });
 }
 
 LogicalResult ReluOp::buildGradient(OpBuilder &builder,
@@ -230,27 +252,28 @@ LogicalResult ReluOp::buildGradient(OpBuilder &builder,
 LogicalResult GeluOp::buildGradient(OpBuilder &builder,
                                     ValueRange resultGradients, ArrayRef<bool>,
                                     SmallVectorImpl<Value> &operandGradients) {
-  TensorBuilder b(builder, getLoc());
-  // x P(x) has the slope P(x) + x p(x), with the normal distribution P and its
-  // density p.
-  Value x = getOperand();
-  Value distribution =
-      b.mul(b.add(b.erf(b.mul(x, llvm::numbers::sqrt2 / 2)), 1.0), 0.5);
-  Value density = b.mul(b.exp(b.mul(b.mul(x, x), -0.5)),
-                        llvm::numbers::inv_sqrtpi * llvm::numbers::sqrt2 / 2);
-  operandGradients.assign(
-      1, b.mul(resultGradients[0], b.add(distribution, b.mul(x, density))));
-  return success();
+  return buildSlopeGradient(
+      *this, builder, getOperand(), resultGradients[0], operandGradients,
+      [](TensorBuilder &b, Value x) -> Value {
+        // x P(x) has the slope P(x) + x p(x), with the normal distribution P
+        // and its density p.
+        Value shifted = b.add(b.erf(b.mul(x, llvm::numbers::sqrt2 / 2)), 1.0);
+        Value distribution = b.mul(shifted, 0.5);
+        Value density =
+            b.mul(b.exp(b.mul(b.mul(x, x), -0.5)),
+                  llvm::numbers::inv_sqrtpi * llvm::numbers::sqrt2 / 2);
+        return b.add(distribution, b.mul(x, density));
+      });
 }
 
 LogicalResult ErfOp::buildGradient(OpBuilder &builder,
                                    ValueRange resultGradients, ArrayRef<bool>,
                                    SmallVectorImpl<Value> &operandGradients) {
-  TensorBuilder b(builder, getLoc());
-  Value x = getOperand();
-  Value slope = b.mul(b.exp(b.neg(b.mul(x, x))), 2 * llvm::numbers::inv_sqrtpi);
-  operandGradients.assign(1, b.mul(resultGradients[0], slope));
-  return success();
+  return buildSlopeGradient(
+      *this, builder, getOperand(), resultGradients[0], operandGradients,
+      [](TensorBuilder &b, Value x) -> Value {
+        return b.mul(b.exp(b.neg(b.mul(x, x))), 2 * llvm::numbers::inv_sqrtpi);
+      });
 }
 
 LogicalResult
