@@ -38,6 +38,11 @@ struct ArenaPlan {
 bool planArena(const ArenaProblem &problem, ArenaPlan &plan,
                std::string &error);
 
+/// The largest sum of live sizes, without alignment: the logical peak. Returns
+/// false with a reason if it overflows or a buffer is malformed.
+bool findLivePeak(const ArenaProblem &problem, uint64_t &peak,
+                  std::string &error);
+
 /// Independent check of a plan: alignment, bounds, and no two buffers that are
 /// live together overlap.
 bool checkArena(const ArenaProblem &problem, const ArenaPlan &plan,
