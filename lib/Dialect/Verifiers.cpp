@@ -104,6 +104,3 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
-LogicalResult LaunchOp::verify() { return success(); }
-LogicalResult GemmOp::verify() { return success(); }
-LogicalResult CopyOp::verify() { return success(); }

@@ -34,6 +34,11 @@ def Echo_Dialect : Dialect {
     | `echo.gradient_of` | result | the index of the argument whose gradient it is |
     | `echo.aliases_argument` | result | the index of the argument that it replaces (`tf.aliasing_output` on the argument is read too) |
     | `echo.kernel` | function | unit attribute: an outlined kernel |
+    | `echo.overwritable` | argument of a kernel | results that may be written into the argument's buffer |
+    | `echo.chunks` | lowered kernel | chunks of its iteration space |
+    | `echo.arena` | argument | the arena, set by memory planning |
+    | `echo.arena_offset` | argument | byte offset of an input in the arena |
+    | `echo.arena_bytes`, `echo.arena_alignment`, `echo.logical_peak_bytes` | function | what memory planning found |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::echo {
 
@@ -33,6 +34,20 @@ inline constexpr llvm::StringLiteral kGradientOfAttr = "echo.gradient_of";
 inline constexpr llvm::StringLiteral kAliasesArgumentAttr =
     "echo.aliases_argument";
 inline constexpr llvm::StringLiteral kKernelAttr = "echo.kernel";
+/// On an argument of a kernel function: the results (array<i64>) that may be
+/// written straight into the argument's buffer.
+inline constexpr llvm::StringLiteral kOverwritableAttr = "echo.overwritable";
+/// On a lowered kernel function: the chunks (i64) of its iteration space.
+inline constexpr llvm::StringLiteral kChunksAttr = "echo.chunks";
+/// Set by memory planning. On the arena argument (unit), on an argument that
+/// lies in the arena (i64, its byte offset), and on the function (i64).
+inline constexpr llvm::StringLiteral kArenaAttr = "echo.arena";
+inline constexpr llvm::StringLiteral kArenaOffsetAttr = "echo.arena_offset";
+inline constexpr llvm::StringLiteral kArenaBytesAttr = "echo.arena_bytes";
+inline constexpr llvm::StringLiteral kArenaAlignmentAttr =
+    "echo.arena_alignment";
+inline constexpr llvm::StringLiteral kLogicalPeakAttr =
+    "echo.logical_peak_bytes";
 
 } // namespace mlir::echo
 

@@ -12,6 +12,7 @@
 include "Echo/Dialect/EchoOpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
 def Echo_KernelOp : Echo_Op<"kernel", [IsolatedFromAbove, Pure,
     SingleBlockImplicitTerminator<"YieldOp">]> {
@@ -82,6 +83,7 @@ def Echo_GemmOp : Echo_Op<"gemm", [
     - (C1) f32 or f64, one element type.
     - (C2) batch, m, n, k and strides are >= 0.
     - (C3) bias, if given, has n elements.
+    - (C4) every matrix lies inside its buffer.
   }];
   let arguments = (ins Echo_Buffer:$a, Echo_Buffer:$b, Optional<Echo_Buffer>:$bias,
                        Echo_Buffer:$c, I64Attr:$batch, I64Attr:$m, I64Attr:$n,
@@ -91,7 +93,7 @@ def Echo_GemmOp : Echo_Op<"gemm", [
   let hasVerifier = 1;
   let assemblyFormat = [{
     `(` $a `,` $b (`,` `bias` $bias^)? `)` `outs` `(` $c `)` attr-dict
-    `:` type($a) `,` type($b) (`,` type($bias)^)? `,` type($c)
+    `:` type($a) `,` type($b) `,` type($c) (`,` type($bias)^)?
   }];
 }
 
@@ -105,6 +107,25 @@ def Echo_CopyOp : Echo_Op<"copy", [
   let arguments = (ins Echo_Buffer:$source, Echo_Buffer:$target);
   let hasVerifier = 1;
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `,` type($target)";
+}
+
+def Echo_BufferViewOp : Echo_Op<"buffer_view", [Pure,
+    DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
+  let summary = "a row-major part of a buffer in another shape";
+  let description = [{
+    The bytes of `source` from `offset` on, as a buffer of the result's type.
+    Unlike `memref.subview` and `memref.reinterpret_cast` the result has the
+    identity layout, which is what kernels and library calls take.
+
+    Constraints:
+    - (C1) source and result have static shapes and the identity layout.
+    - (C2) offset is in bytes, >= 0, a multiple of the result's element size.
+    - (C3) the result lies inside the source.
+  }];
+  let arguments = (ins Echo_Buffer:$source, I64Attr:$offset);
+  let results = (outs Echo_Buffer:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = "$source `[` $offset `]` attr-dict `:` type($source) `to` type($result)";
 }
 
 #endif // ECHO_DIALECT_STRUCTUREOPS_TD
