@@ -1,4 +1,4 @@
-//===- Bufferize.cpp - EchoBufferizePass ---------------------------------------------===//
+//===- Bufferize.cpp - Host programs on buffers ---------------------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Transforms/Passes.h"
+#include "Echo/Transforms/Bufferize.h"
 #include "Echo/Dialect/EchoDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringSet.h"
+#include <deque>
 
 namespace mlir::echo {
 #define GEN_PASS_DEF_ECHOBUFFERIZEPASS
@@ -20,14 +22,551 @@ namespace mlir::echo {
 using namespace mlir;
 using namespace mlir::echo;
 
+/// JAX's form of `echo.aliases_argument`: on the argument, the result's index.
+static constexpr llvm::StringLiteral kTFAliasingAttr = "tf.aliasing_output";
+
+bool mlir::echo::isPersistentArgument(func::FuncOp function, unsigned index) {
+  auto role = function.getArgAttrOfType<StringAttr>(index, kRoleAttr);
+  return role && (role == "parameter" || role == "state");
+}
+
+FailureOr<SmallVector<std::optional<unsigned>>>
+mlir::echo::getAliasedArguments(func::FuncOp function) {
+  unsigned numArguments = function.getNumArguments();
+  unsigned numResults = function.getNumResults();
+  SmallVector<std::optional<unsigned>> aliases(numResults);
+  SmallVector<std::optional<unsigned>> replacedBy(numArguments);
+  auto add = [&](int64_t result, int64_t argument) -> LogicalResult {
+    if (result < 0 || result >= numResults || argument < 0 ||
+        argument >= numArguments)
+      return function.emitOpError("result #")
+             << result << " replaces argument #" << argument
+             << ", but there are " << numResults << " results and "
+             << numArguments << " arguments";
+    if (aliases[result] == argument)
+      return success();
+    if (aliases[result])
+      return function.emitOpError("result #")
+             << result << " replaces both argument #" << *aliases[result]
+             << " and argument #" << argument;
+    if (replacedBy[argument])
+      return function.emitOpError("argument #")
+             << argument << " is replaced by both result #"
+             << *replacedBy[argument] << " and result #" << result;
+    Type resultType = function.getResultTypes()[result];
+    Type argumentType = function.getArgumentTypes()[argument];
+    if (resultType != argumentType)
+      return function.emitOpError("result #")
+             << result << " of type " << resultType << " replaces argument #"
+             << argument << " of type " << argumentType;
+    aliases[result] = argument;
+    replacedBy[argument] = result;
+    return success();
+  };
+  for (unsigned i = 0; i < numResults; ++i)
+    if (auto attr =
+            function.getResultAttrOfType<IntegerAttr>(i, kAliasesArgumentAttr))
+      if (failed(add(i, attr.getInt())))
+        return failure();
+  for (unsigned i = 0; i < numArguments; ++i)
+    if (auto attr =
+            function.getArgAttrOfType<IntegerAttr>(i, kTFAliasingAttr))
+      if (failed(add(attr.getInt(), i)))
+        return failure();
+  return aliases;
+}
+
 namespace {
 
-struct EchoBufferizePass : public echo::impl::EchoBufferizePassBase<EchoBufferizePass> {
+/// Where a tensor's bytes lie: `offset` bytes into the buffer of `root`, which
+/// is an argument or the result of a launch or library call.
+struct Storage {
+  Value root;
+  int64_t offset = 0;
+};
+
+/// What is known about a root's buffer.
+struct RootInfo {
+  int64_t lastRead = -1; ///< position of the last op that reads it, views too
+  std::optional<unsigned> argument; ///< whose memory it is written into
+};
+
+/// A copy at the end of the step into the memory of an argument.
+struct Move {
+  unsigned target;
+  Value value; ///< the tensor
+  Value source;
+  bool done = false;
+};
+
+class HostBufferizer {
+public:
+  HostBufferizer(func::FuncOp function, const SymbolTable &symbols)
+      : function(function), symbols(symbols), builder(function) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  LogicalResult findStorage();
+  void findLastReads();
+  bool sinkUpdates();
+  void assignArguments();
+  LogicalResult convert(Operation &op);
+  void convertReturn();
+  void moveToArguments(Location loc, SmallVectorImpl<Move> &moves);
+  void nameTensors();
+
+  bool isIdentity(unsigned result);
+  bool isWhole(Value value);
+  bool mayOverwrite(Operation *op, unsigned result, Value root);
+  Value findOverwritableInput(Operation &op, unsigned result);
+  Value createOutput(Operation &op, unsigned result);
+  Value viewRoot(Location loc, Value buffer, int64_t offset, Type tensorType);
+
+  static MemRefType bufferType(Type tensorType) {
+    auto type = cast<RankedTensorType>(tensorType);
+    return MemRefType::get(type.getShape(), type.getElementType());
+  }
+
+  func::FuncOp function;
+  const SymbolTable &symbols;
+  OpBuilder builder;
+  func::ReturnOp returnOp;
+  SmallVector<std::optional<unsigned>> aliases;
+  SmallVector<Value> argumentBuffers;
+  DenseMap<Operation *, int64_t> positions;
+  DenseMap<Value, Storage> storage;
+  DenseMap<Value, RootInfo> roots;
+  DenseMap<Value, Value> buffers; ///< tensor to memref
+};
+
+} // namespace
+
+static LogicalResult checkTensor(Operation *op, Type type, const Twine &what) {
+  if (isa<RankedTensorType>(type) && succeeded(echo::detail::typeBytes(type)))
+    return success();
+  return op->emitOpError("expects ")
+         << what
+         << " to be a ranked tensor with a static shape whose size fits 63 "
+            "bits, found "
+         << type;
+}
+
+/// Only what a host program holds, and sizes that are known.
+LogicalResult HostBufferizer::check() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expects a body of one block: a host program "
+                                "has no control flow");
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (failed(checkTensor(function, type, "argument #" + Twine(index))))
+      return failure();
+  Block &block = function.getBody().front();
+  returnOp = dyn_cast<func::ReturnOp>(block.getTerminator());
+  if (!returnOp)
+    return block.getTerminator()->emitOpError(
+        "expects func.return at the end of a host program");
+  for (Operation &op : block.without_terminator()) {
+    if (!isa<LaunchOp, LibraryCallOpInterface, BufferViewOpInterface>(op))
+      return op.emitOpError("can't be part of a host program; expected a "
+                            "kernel launch, a library call or a view "
+                            "(echo-form-kernels makes kernels)");
+    for (auto [index, type] : llvm::enumerate(op.getResultTypes()))
+      if (failed(checkTensor(&op, type, "result #" + Twine(index))))
+        return failure();
+    for (auto [index, type] : llvm::enumerate(op.getOperandTypes()))
+      if (failed(checkTensor(&op, type, "operand #" + Twine(index))))
+        return failure();
+    if (auto launch = dyn_cast<LaunchOp>(op))
+      if (!symbols.lookup<FunctionOpInterface>(launch.getKernel()))
+        return op.emitOpError("names no function: ") << launch.getKernelAttr();
+  }
+  FailureOr<SmallVector<std::optional<unsigned>>> found =
+      getAliasedArguments(function);
+  if (failed(found))
+    return failure();
+  aliases = std::move(*found);
+  for (auto [result, argument] : llvm::enumerate(aliases))
+    if (argument && !isPersistentArgument(function, *argument))
+      return function.emitOpError("result #")
+             << result << " replaces argument #" << *argument
+             << ", whose role isn't parameter or state";
+  return success();
+}
+
+LogicalResult HostBufferizer::findStorage() {
+  Block &block = function.getBody().front();
+  for (BlockArgument argument : block.getArguments()) {
+    storage[argument] = {argument};
+    roots.try_emplace(argument);
+  }
+  for (Operation &op : block.without_terminator()) {
+    auto view = dyn_cast<BufferViewOpInterface>(op);
+    for (OpResult result : op.getResults()) {
+      if (!view) {
+        storage[result] = {result};
+        roots.try_emplace(result);
+        continue;
+      }
+      FailureOr<int64_t> offset =
+          view.getViewOffset(result.getResultNumber());
+      if (failed(offset))
+        return op.emitOpError("result #")
+               << result.getResultNumber()
+               << " isn't contiguous in the operand, so it can't be a view; "
+                  "expected a kernel (echo-form-kernels makes them)";
+      Storage source = storage.at(op.getOperand(0));
+      storage[result] = {source.root, source.offset + *offset};
+    }
+  }
+  return success();
+}
+
+/// True if result `index` is the argument that it replaces.
+bool HostBufferizer::isIdentity(unsigned index) {
+  if (!aliases[index])
+    return false;
+  Storage place = storage.at(returnOp.getOperand(index));
+  return place.root == function.getArgument(*aliases[index]) &&
+         place.offset == 0;
+}
+
+/// True if a tensor has all bytes of its root.
+bool HostBufferizer::isWhole(Value value) {
+  Storage place = storage.at(value);
+  return place.offset == 0 && *echo::detail::typeBytes(value.getType()) ==
+                                  *echo::detail::typeBytes(place.root.getType());
+}
+
+void HostBufferizer::findLastReads() {
+  for (auto &[root, info] : roots)
+    info.lastRead = -1;
+  int64_t position = 0;
+  for (Operation &op : function.getBody().front()) {
+    positions[&op] = position++;
+    if (isa<BufferViewOpInterface>(op))
+      continue;
+    for (OpOperand &operand : op.getOpOperands())
+      if (&op != returnOp || !isIdentity(operand.getOperandNumber()))
+        roots[storage.at(operand.get()).root].lastRead = positions[&op];
+  }
+}
+
+/// An op whose results are only returned may run as late as one likes: one
+/// that updates an argument goes behind the argument's last reader. Returns
+/// true if anything moved.
+bool HostBufferizer::sinkUpdates() {
+  llvm::SetVector<Operation *> late;
+  for (auto [index, argument] : llvm::enumerate(aliases)) {
+    Value value = returnOp.getOperand(index);
+    Operation *op = value.getDefiningOp();
+    if (!argument || !op || isa<BufferViewOpInterface>(op))
+      continue;
+    int64_t lastRead = roots[function.getArgument(*argument)].lastRead;
+    if (lastRead > positions[op] && lastRead < positions[returnOp] &&
+        llvm::all_of(op->getUsers(),
+                     [&](Operation *user) { return user == returnOp; }))
+      late.insert(op);
+  }
+  SmallVector<Operation *> ordered = late.takeVector();
+  llvm::sort(ordered, [&](Operation *a, Operation *b) {
+    return positions[a] < positions[b];
+  });
+  for (Operation *op : ordered)
+    op->moveBefore(returnOp);
+  return !ordered.empty();
+}
+
+/// True if the kernel that `op` launches may write `result` into the buffer of
+/// `root`: everywhere it reads it, it allows it.
+bool HostBufferizer::mayOverwrite(Operation *op, unsigned result,
+                                  Value root) {
+  auto launch = dyn_cast<LaunchOp>(op);
+  if (!launch)
+    return false;
+  auto kernel = symbols.lookup<FunctionOpInterface>(launch.getKernel());
+  for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
+    if (storage.at(input).root != root)
+      continue;
+    auto overwritable =
+        kernel.getArgAttrOfType<DenseI64ArrayAttr>(index, kOverwritableAttr);
+    if (!overwritable || !isWhole(input) ||
+        !llvm::is_contained(overwritable.asArrayRef(),
+                            static_cast<int64_t>(result)))
+      return false;
+  }
+  return true;
+}
+
+/// Decides which op results are written straight into an argument's memory:
+/// nobody may read the old value afterwards.
+void HostBufferizer::assignArguments() {
+  for (auto [index, argument] : llvm::enumerate(aliases)) {
+    if (!argument)
+      continue;
+    Value value = returnOp.getOperand(index);
+    Value root = storage.at(value).root;
+    auto result = dyn_cast<OpResult>(root);
+    if (!result || !isWhole(value) || roots[root].argument)
+      continue;
+    Value old = function.getArgument(*argument);
+    int64_t lastRead = roots[old].lastRead;
+    int64_t written = positions[result.getOwner()];
+    if (lastRead < written ||
+        (lastRead == written &&
+         mayOverwrite(result.getOwner(), result.getResultNumber(), old)))
+      roots[root].argument = *argument;
+  }
+}
+
+Value HostBufferizer::viewRoot(Location loc, Value buffer, int64_t offset,
+                               Type tensorType) {
+  MemRefType type = bufferType(tensorType);
+  if (buffer.getType() == type && offset == 0)
+    return buffer;
+  return BufferViewOp::create(builder, loc, type, buffer, offset);
+}
+
+/// An input of a launch that dies there, lies in the arena, and that `result`
+/// may overwrite; null if there is none.
+Value HostBufferizer::findOverwritableInput(Operation &op,
+                                            unsigned result) {
+  auto launch = dyn_cast<LaunchOp>(op);
+  if (!launch)
+    return {};
+  for (Value input : launch.getInputs()) {
+    Value root = storage.at(input).root;
+    const RootInfo &info = roots.at(root);
+    auto argument = dyn_cast<BlockArgument>(root);
+    bool inArena = argument ? !isPersistentArgument(function,
+                                                    argument.getArgNumber())
+                            : !info.argument;
+    if (inArena && info.lastRead == positions.at(&op) &&
+        input.getType() == op.getResult(result).getType() &&
+        mayOverwrite(&op, result, root))
+      return input;
+  }
+  return {};
+}
+
+/// The buffer that a result is written into.
+Value HostBufferizer::createOutput(Operation &op, unsigned index) {
+  OpResult result = op.getResult(index);
+  RootInfo &info = roots[result];
+  if (info.argument)
+    return viewRoot(op.getLoc(), argumentBuffers[*info.argument], 0,
+                    result.getType());
+  if (Value input = findOverwritableInput(op, index)) {
+    // Another result of this op can't have the buffer too.
+    roots[storage.at(input).root].lastRead = -1;
+    return buffers.at(input);
+  }
+  return memref::AllocOp::create(builder, op.getLoc(),
+                                 bufferType(result.getType()));
+}
+
+LogicalResult HostBufferizer::convert(Operation &op) {
+  builder.setInsertionPoint(&op);
+  if (isa<BufferViewOpInterface>(op)) {
+    for (OpResult result : op.getResults()) {
+      if (result.use_empty())
+        continue;
+      Storage place = storage.at(result);
+      buffers[result] = viewRoot(op.getLoc(), buffers.at(place.root),
+                                 place.offset, result.getType());
+    }
+    return success();
+  }
+  SmallVector<Value> inputs, outputs;
+  for (Value operand : op.getOperands())
+    inputs.push_back(buffers.at(operand));
+  for (OpResult result : op.getResults()) {
+    outputs.push_back(createOutput(op, result.getResultNumber()));
+    buffers[result] = outputs.back();
+  }
+  if (auto launch = dyn_cast<LaunchOp>(op)) {
+    LaunchOp::create(builder, op.getLoc(), TypeRange(),
+                     launch.getKernelAttr(), inputs, outputs);
+    return success();
+  }
+  return cast<LibraryCallOpInterface>(op).buildLibraryCall(builder, inputs,
+                                                           outputs);
+}
+
+/// Emits the moves so that none overwrites what another still has to read:
+/// moves whose target nobody waits for come first; a cycle is broken by saving
+/// one target.
+void HostBufferizer::moveToArguments(Location loc,
+                                     SmallVectorImpl<Move> &moves) {
+  unsigned numArguments = argumentBuffers.size();
+  SmallVector<SmallVector<Move *, 1>> readers(numArguments);
+  SmallVector<unsigned> pendingReads(numArguments, 0);
+  SmallVector<Move *> writer(numArguments, nullptr);
+  std::deque<Move *> ready;
+  for (Move &move : moves) {
+    writer[move.target] = &move;
+    if (auto source = dyn_cast<BlockArgument>(storage.at(move.value).root)) {
+      readers[source.getArgNumber()].push_back(&move);
+      ++pendingReads[source.getArgNumber()];
+    }
+  }
+  for (Move &move : moves)
+    if (pendingReads[move.target] == 0)
+      ready.push_back(&move);
+  auto drain = [&] {
+    while (!ready.empty()) {
+      Move *move = ready.front();
+      ready.pop_front();
+      CopyOp::create(builder, loc, move->source, argumentBuffers[move->target]);
+      move->done = true;
+      auto source = dyn_cast<BlockArgument>(storage.at(move->value).root);
+      if (!source)
+        continue;
+      unsigned index = source.getArgNumber();
+      if (pendingReads[index] != 0 && --pendingReads[index] == 0 &&
+          writer[index] && !writer[index]->done)
+        ready.push_back(writer[index]);
+    }
+  };
+  drain();
+  for (Move &move : moves) {
+    if (move.done)
+      continue;
+    Value target = argumentBuffers[move.target];
+    Value saved = memref::AllocOp::create(
+        builder, loc, cast<MemRefType>(target.getType()));
+    CopyOp::create(builder, loc, target, saved);
+    for (Move *reader : readers[move.target])
+      if (!reader->done)
+        reader->source =
+            viewRoot(loc, saved, storage.at(reader->value).offset,
+                     reader->value.getType());
+    pendingReads[move.target] = 0;
+    ready.push_back(&move);
+    drain();
+  }
+}
+
+void HostBufferizer::convertReturn() {
+  builder.setInsertionPoint(returnOp);
+  SmallVector<Value> results;
+  SmallVector<Attribute> resultAttrs;
+  SmallVector<Move> moves;
+  DenseSet<Value> returned;
+  for (auto [index, value] : llvm::enumerate(returnOp.getOperands())) {
+    Value root = storage.at(value).root;
+    const RootInfo &info = roots[root];
+    if (std::optional<unsigned> argument = aliases[index]) {
+      if (!isIdentity(index) && info.argument != argument)
+        moves.push_back({*argument, value, buffers.at(value)});
+      continue;
+    }
+    resultAttrs.push_back(
+        DictionaryAttr::get(builder.getContext(),
+                            function.getResultAttrs(index)));
+    // A result is a part of the arena that nothing else returns.
+    if (!isa<BlockArgument>(root) && !info.argument &&
+        returned.insert(root).second) {
+      results.push_back(buffers.at(value));
+      continue;
+    }
+    Value copy = memref::AllocOp::create(builder, returnOp.getLoc(),
+                                         bufferType(value.getType()));
+    CopyOp::create(builder, returnOp.getLoc(), buffers.at(value), copy);
+    results.push_back(copy);
+  }
+  moveToArguments(returnOp.getLoc(), moves);
+  func::ReturnOp::create(builder, returnOp.getLoc(), results);
+  returnOp.erase();
+  function.setType(builder.getFunctionType(
+      ValueRange(argumentBuffers).getTypes(), ValueRange(results).getTypes()));
+  for (unsigned i = 0; i < argumentBuffers.size(); ++i)
+    function.removeArgAttr(i, kTFAliasingAttr);
+  if (resultAttrs.empty())
+    function.removeResAttrsAttr();
+  else
+    function.setResAttrsAttr(builder.getArrayAttr(resultAttrs));
+}
+
+/// Gives every argument and result a name, before results that replace
+/// arguments disappear and indices change.
+void HostBufferizer::nameTensors() {
+  llvm::StringSet<> taken;
+  unsigned numArguments = function.getNumArguments();
+  unsigned numResults = function.getNumResults();
+  for (unsigned i = 0; i < numArguments; ++i)
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr))
+      taken.insert(name);
+  for (unsigned i = 0; i < numResults; ++i)
+    if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
+      if (!aliases[i])
+        taken.insert(name);
+  auto findName = [&](std::string name) {
+    while (!taken.insert(name).second)
+      name += "_";
+    return builder.getStringAttr(name);
+  };
+  for (unsigned i = 0; i < numArguments; ++i)
+    if (!function.getArgAttr(i, kNameAttr))
+      function.setArgAttr(i, kNameAttr, findName("arg" + std::to_string(i)));
+  for (unsigned i = 0; i < numResults; ++i)
+    if (!aliases[i] && !function.getResultAttr(i, kNameAttr))
+      function.setResultAttr(i, kNameAttr,
+                             findName(function.getResultAttr(i, kLossAttr)
+                                          ? "loss"
+                                          : "result" + std::to_string(i)));
+}
+
+LogicalResult HostBufferizer::run() {
+  if (failed(check()) || failed(findStorage()))
+    return failure();
+  findLastReads();
+  if (sinkUpdates())
+    findLastReads();
+  assignArguments();
+  nameTensors();
+
+  Block &block = function.getBody().front();
+  unsigned numArguments = block.getNumArguments();
+  SmallVector<Operation *> old;
+  for (Operation &op : block.without_terminator())
+    old.push_back(&op);
+  for (unsigned i = 0; i < numArguments; ++i) {
+    BlockArgument argument = block.getArgument(i);
+    argumentBuffers.push_back(block.addArgument(
+        bufferType(argument.getType()), argument.getLoc()));
+    buffers[argument] = argumentBuffers.back();
+  }
+  for (Operation *op : old)
+    if (failed(convert(*op)))
+      return failure();
+  convertReturn();
+  for (Operation *op : llvm::reverse(old))
+    op->erase();
+  block.eraseArguments(0, numArguments);
+  return success();
+}
+
+LogicalResult mlir::echo::bufferizeHostFunction(func::FuncOp function,
+                                                const SymbolTable &symbols) {
+  return HostBufferizer(function, symbols).run();
+}
+
+namespace {
+
+struct EchoBufferizePass
+    : public echo::impl::EchoBufferizePassBase<EchoBufferizePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    getOperation().emitError("not written yet");
-    signalPassFailure();
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal() || function->hasAttr(kKernelAttr))
+        continue;
+      if (failed(bufferizeHostFunction(function, symbols)))
+        return signalPassFailure();
+    }
   }
 };
 

@@ -125,12 +125,60 @@ def EchoOutlineKernelsPass : Pass<"echo-outline-kernels", "::mlir::ModuleOp"> {
 
 def EchoBufferizePass : Pass<"echo-bufferize", "::mlir::ModuleOp"> {
   let summary = "Turns the host program from tensors to buffers";
+  let description = [{
+    Takes functions of kernel launches, library calls (LibraryCallOpInterface)
+    and views (BufferViewOpInterface) on tensors; kernel functions stay on
+    tensors. Linear in the number of ops.
+
+    - A result that replaces an argument is written straight into the
+      argument's memory if every reader of the old value runs before, or is the
+      writing kernel itself and allows it (`echo.overwritable`). An update that
+      only the return reads is first moved behind the last reader. Otherwise
+      the result gets a buffer of its own and an `echo.copy` at the end; copies
+      are ordered so that a swap of two states is right. These results
+      disappear from the function's type.
+    - Other results are buffers of their own; a result that is an argument, is
+      written into an argument, or is returned before, is copied.
+    - A result may take the buffer of an input that dies in its kernel.
+    - Every other result of a launch or library call is a `memref.alloc`.
+
+    ```mlir
+    func.func @f(%w: tensor<8xf32> {echo.role = "parameter"},
+                 %x: tensor<8xf32>)
+        -> (tensor<8xf32> {echo.aliases_argument = 0 : i64}) {
+      %0 = echo.launch @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      %1 = echo.launch @add(%w, %0)
+          : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+    ```
+    becomes, if `@add` may overwrite its first argument,
+    ```mlir
+    func.func @f(%w: memref<8xf32> {...}, %x: memref<8xf32> {...}) {
+      %0 = memref.alloc() : memref<8xf32>
+      echo.launch @twice(%x) outs(%0 : memref<8xf32>) : (memref<8xf32>) -> ()
+      echo.launch @add(%w, %0) outs(%w : memref<8xf32>)
+          : (memref<8xf32>, memref<8xf32>) -> ()
+      return
+    }
+    ```
+  }];
   let dependentDialects = ["::mlir::echo::EchoDialect", "::mlir::func::FuncDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::arith::ArithDialect"];
 }
 
 def EchoPlanMemoryPass : Pass<"echo-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Places every buffer of the host program in one arena";
+  let description = [{
+    Replaces every `memref.alloc` of a host program, and every argument that
+    isn't a parameter or state, by a `memref.view` at a constant offset of one
+    argument `memref<Nxi8> {echo.arena}`. A buffer lives from the first op that
+    uses it (inputs from the start of the step) to the last one, through views;
+    a returned buffer lives to the end. The placement is checked by an
+    independent checker before it is applied. The function gets
+    `echo.arena_bytes`, `echo.arena_alignment` and `echo.logical_peak_bytes`;
+    arguments in the arena get `echo.arena_offset`.
+  }];
   let options = [
     Option<"alignment", "alignment", "int64_t", "64", "Alignment of buffers in bytes">,
   ];

@@ -1,0 +1,69 @@
+// RUN: echo-opt %s --echo-bufferize --split-input-file --verify-diagnostics
+
+func.func @unknown_op(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{can't be part of a host program; expected a kernel launch, a library call or a view}}
+  %0 = echo.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @control_flow(%x: tensor<4xf32>, %p: i1) -> tensor<4xf32> {
+  // expected-error @above {{expects argument #1 to be a ranked tensor with a static shape whose size fits 63 bits, found 'i1'}}
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects a body of one block}}
+func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
+  cf.br ^next
+^next:
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects argument #0 to be a ranked tensor with a static shape whose size fits 63 bits, found 'tensor<?xf32>'}}
+func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// 2^31 * 2^31 * 4 bytes is 2^64.
+// expected-error @below {{found 'tensor<2147483648x2147483648xf32>'}}
+func.func @overflow(%x: tensor<2147483648x2147483648xf32>) -> tensor<2147483648x2147483648xf32> {
+  return %x : tensor<2147483648x2147483648xf32>
+}
+
+// -----
+
+func.func @columns(%x: tensor<4x4xf32>) -> tensor<4x2xf32> {
+  // expected-error @below {{result #0 isn't contiguous in the operand, so it can't be a view}}
+  %0 = echo.slice %x {offsets = array<i64: 0, 1>, sizes = array<i64: 4, 2>, strides = array<i64: 1, 1>} : (tensor<4x4xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// -----
+
+func.func @half(%x: tensor<4x4xf16>) -> tensor<4x4xf16> {
+  // expected-error @below {{has no library routine for element type 'f16'; expected f32 or f64}}
+  %0 = echo.matmul %x, %x : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf16>
+  return %0 : tensor<4x4xf16>
+}
+
+// -----
+
+// expected-error @below {{argument #0 is replaced by both result #0 and result #1}}
+func.func @twice(%x: tensor<4xf32> {echo.role = "state"})
+    -> (tensor<4xf32> {echo.aliases_argument = 0 : i64}, tensor<4xf32> {echo.aliases_argument = 0 : i64}) {
+  return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{result #0 replaces argument #0, whose role isn't parameter or state}}
+func.func @input(%x: tensor<4xf32>) -> (tensor<4xf32> {echo.aliases_argument = 0 : i64}) {
+  return %x : tensor<4xf32>
+}
