@@ -1,4 +1,4 @@
-//===- EmitProgram.cpp - EchoEmitProgramPass ---------------------------------------------===//
+//===- EmitProgram.cpp - From host function to program table --------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Echo/Conversion/EmitProgram.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace mlir::echo {
 #define GEN_PASS_DEF_ECHOEMITPROGRAMPASS
@@ -20,14 +22,416 @@ namespace mlir::echo {
 using namespace mlir;
 using namespace mlir::echo;
 
+FailureOr<func::FuncOp> mlir::echo::findHostFunction(ModuleOp module,
+                                                     StringRef entry) {
+  func::FuncOp found;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() || function->hasAttr(kKernelAttr))
+      continue;
+    if (!entry.empty() ? function.getName() != entry : !function.isPublic())
+      continue;
+    if (found)
+      return module.emitError("expected one public function or an entry, "
+                              "found @")
+             << found.getName() << " and @" << function.getName();
+    found = function;
+  }
+  if (found)
+    return found;
+  if (entry.empty())
+    return module.emitError("expected a public function with a body");
+  return module.emitError("expected a function @")
+         << entry << " with a body; there is none";
+}
+
+StringRef mlir::echo::layerName(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName();
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return layerName(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (StringRef name = layerName(part); !name.empty())
+        return name;
+  return "";
+}
+
 namespace {
 
-struct EchoEmitProgramPass : public echo::impl::EchoEmitProgramPassBase<EchoEmitProgramPass> {
+/// Fills a program from a host function.
+class ProgramBuilder {
+public:
+  ProgramBuilder(func::FuncOp function, const SymbolTable &symbols)
+      : function(function), symbols(symbols) {}
+
+  FailureOr<EmittedProgram> build();
+
+private:
+  LogicalResult addArgument(BlockArgument argument);
+  LogicalResult addResults(func::ReturnOp op);
+  LogicalResult addCall(Operation &op);
+  LogicalResult addOperands(Operation &op, ValueRange buffers,
+                            ::echo::Call &call);
+  LogicalResult fillTensor(::echo::Tensor &tensor, Type type,
+                           StringAttr name, const Twine &what);
+  FailureOr<::echo::Location> locate(Operation *user, Value buffer);
+  FailureOr<uint32_t> addKernel(LaunchOp launch);
+  uint32_t addString(StringRef text);
+
+  ::echo::Program &program() { return emitted.program; }
+
+  func::FuncOp function;
+  const SymbolTable &symbols;
+  EmittedProgram emitted;
+  DenseMap<Value, ::echo::Location> locations;
+  DenseMap<StringAttr, uint32_t> kernelIndices;
+  llvm::StringMap<uint32_t> strings;
+};
+
+} // namespace
+
+static std::optional<::echo::DataType> dataType(Type type) {
+  if (type.isF32())
+    return ::echo::DataType::F32;
+  if (type.isF64())
+    return ::echo::DataType::F64;
+  if (type.isF16())
+    return ::echo::DataType::F16;
+  if (type.isBF16())
+    return ::echo::DataType::BF16;
+  if (type.isInteger(8))
+    return ::echo::DataType::I8;
+  if (type.isInteger(32))
+    return ::echo::DataType::I32;
+  if (type.isInteger(64))
+    return ::echo::DataType::I64;
+  if (type.isInteger(1))
+    return ::echo::DataType::I1;
+  return std::nullopt;
+}
+
+static ::echo::InitKind initKind(InitKind kind) {
+  switch (kind) {
+  case InitKind::Constant:
+    return ::echo::InitKind::Constant;
+  case InitKind::Uniform:
+    return ::echo::InitKind::Uniform;
+  case InitKind::Normal:
+    return ::echo::InitKind::Normal;
+  case InitKind::RandInt:
+    return ::echo::InitKind::RandInt;
+  }
+  return ::echo::InitKind::None;
+}
+
+uint32_t ProgramBuilder::addString(StringRef text) {
+  auto [entry, isNew] = strings.try_emplace(text, program().strings.size());
+  if (isNew)
+    program().strings.push_back(text.str());
+  return entry->second;
+}
+
+LogicalResult ProgramBuilder::fillTensor(::echo::Tensor &tensor, Type type,
+                                         StringAttr name, const Twine &what) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  FailureOr<uint64_t> bytes =
+      buffer ? mlir::echo::detail::typeBytes(buffer) : FailureOr<uint64_t>();
+  std::optional<::echo::DataType> element =
+      buffer ? dataType(buffer.getElementType()) : std::nullopt;
+  if (failed(bytes) || !element)
+    return function.emitOpError("expects ")
+           << what << " to be a buffer with a static shape, found " << type;
+  if (!name)
+    return function.emitOpError("expects ")
+           << what << " to have the attribute " << kNameAttr
+           << " (echo-bufferize gives names)";
+  tensor.name = name.str();
+  tensor.type = *element;
+  tensor.shape = buffer.getShape().vec();
+  tensor.bytes = *bytes;
+  return success();
+}
+
+LogicalResult ProgramBuilder::addArgument(BlockArgument argument) {
+  unsigned index = argument.getArgNumber();
+  ::echo::Tensor tensor;
+  if (failed(fillTensor(tensor, argument.getType(),
+                        function.getArgAttrOfType<StringAttr>(index, kNameAttr),
+                        "argument #" + Twine(index))))
+    return failure();
+  auto role = function.getArgAttrOfType<StringAttr>(index, kRoleAttr);
+  if (!role || role == "input")
+    tensor.role = ::echo::Role::Input;
+  else if (role == "label")
+    tensor.role = ::echo::Role::Label;
+  else if (role == "parameter")
+    tensor.role = ::echo::Role::Parameter;
+  else if (role == "state")
+    tensor.role = ::echo::Role::State;
+  else
+    return function.emitOpError("expects the role of argument #")
+           << index << " to be parameter, state, input or label, found "
+           << role;
+  if (::echo::isPersistent(tensor.role)) {
+    tensor.location.region = program().tensors.size() + 1;
+  } else {
+    auto offset =
+        function.getArgAttrOfType<IntegerAttr>(index, kArenaOffsetAttr);
+    if (!offset)
+      return function.emitOpError("expects argument #")
+             << index << " to have the attribute " << kArenaOffsetAttr
+             << " (echo-plan-memory comes first)";
+    tensor.location.offset = offset.getInt();
+  }
+  if (auto init = function.getArgAttrOfType<InitAttr>(index, kInitAttr)) {
+    tensor.init.kind = initKind(init.getKind());
+    tensor.init.a = init.getA().getValueAsDouble();
+    tensor.init.b = init.getB().getValueAsDouble();
+  }
+  locations[argument] = tensor.location;
+  program().tensors.push_back(std::move(tensor));
+  return success();
+}
+
+/// Where a buffer lies: views are followed to the arena or to an argument.
+FailureOr<::echo::Location> ProgramBuilder::locate(Operation *user,
+                                                   Value buffer) {
+  auto known = locations.find(buffer);
+  if (known != locations.end())
+    return known->second;
+  Operation *op = buffer.getDefiningOp();
+  uint64_t offset = 0;
+  Value source;
+  if (auto view = dyn_cast_if_present<BufferViewOp>(op)) {
+    source = view.getSource();
+    offset = view.getOffset();
+  } else if (auto view = dyn_cast_if_present<memref::ViewOp>(op)) {
+    APInt shift;
+    if (!matchPattern(view.getByteShift(), m_ConstantInt(&shift)))
+      return view.emitOpError("expects a constant offset");
+    source = view.getSource();
+    offset = shift.getZExtValue();
+  } else {
+    return user->emitOpError("expects buffers that are views of the arena or "
+                             "of an argument, found ")
+           << buffer;
+  }
+  FailureOr<::echo::Location> location = locate(op, source);
+  if (failed(location))
+    return failure();
+  location->offset += offset;
+  locations[buffer] = *location;
+  return location;
+}
+
+LogicalResult ProgramBuilder::addResults(func::ReturnOp op) {
+  for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+    ::echo::Tensor tensor;
+    tensor.role = ::echo::Role::Result;
+    if (failed(fillTensor(
+            tensor, value.getType(),
+            function.getResultAttrOfType<StringAttr>(index, kNameAttr),
+            "result #" + Twine(index))))
+      return failure();
+    FailureOr<::echo::Location> location = locate(op, value);
+    if (failed(location))
+      return failure();
+    tensor.location = *location;
+    tensor.isLoss = static_cast<bool>(function.getResultAttr(index, kLossAttr));
+    program().tensors.push_back(std::move(tensor));
+  }
+  return success();
+}
+
+LogicalResult ProgramBuilder::addOperands(Operation &op, ValueRange buffers,
+                                          ::echo::Call &call) {
+  for (Value buffer : buffers) {
+    FailureOr<::echo::Location> location = locate(&op, buffer);
+    if (failed(location))
+      return failure();
+    program().operands.push_back(*location);
+  }
+  call.numOperands = buffers.size();
+  return success();
+}
+
+FailureOr<uint32_t> ProgramBuilder::addKernel(LaunchOp launch) {
+  StringAttr name = launch.getKernelAttr().getAttr();
+  auto [entry, isNew] =
+      kernelIndices.try_emplace(name, emitted.kernels.size());
+  if (!isNew)
+    return entry->second;
+  auto kernel = symbols.lookup<LLVM::LLVMFuncOp>(name);
+  if (!kernel || !kernel->getAttrOfType<IntegerAttr>(kChunksAttr))
+    return launch.emitOpError("expects kernel ")
+           << launch.getKernelAttr() << " to be an LLVM function with "
+           << kChunksAttr << " (convert-echo-kernels-to-llvm comes first)";
+  emitted.kernels.push_back(kernel);
+  return entry->second;
+}
+
+LogicalResult ProgramBuilder::addCall(Operation &op) {
+  ::echo::Call call;
+  call.layer = addString(layerName(op.getLoc()));
+  call.firstOperand = program().operands.size();
+  call.firstParameter = program().parameters.size();
+  std::vector<int64_t> &parameters = program().parameters;
+  if (auto launch = dyn_cast<LaunchOp>(op)) {
+    FailureOr<uint32_t> index = addKernel(launch);
+    if (failed(index))
+      return failure();
+    call.kind = ::echo::CallKind::Kernel;
+    call.function = *index;
+    call.chunks = emitted.kernels[*index]
+                      ->getAttrOfType<IntegerAttr>(kChunksAttr)
+                      .getInt();
+    call.op = addString(launch.getKernel());
+    if (failed(addOperands(op, launch.getOperands(), call)))
+      return failure();
+  } else if (auto gemm = dyn_cast<GemmOp>(op)) {
+    call.kind = ::echo::CallKind::Gemm;
+    call.op = addString("gemm");
+    SmallVector<Value> operands = {gemm.getA(), gemm.getB(), gemm.getC()};
+    if (gemm.getBias())
+      operands.push_back(gemm.getBias());
+    if (failed(addOperands(op, operands, call)))
+      return failure();
+    std::optional<::echo::DataType> type =
+        dataType(gemm.getC().getType().getElementType());
+    for (int64_t value :
+         {static_cast<int64_t>(*type), static_cast<int64_t>(gemm.getBatch()),
+          static_cast<int64_t>(gemm.getM()), static_cast<int64_t>(gemm.getN()),
+          static_cast<int64_t>(gemm.getK()),
+          static_cast<int64_t>(gemm.getTransposeA()),
+          static_cast<int64_t>(gemm.getTransposeB()),
+          static_cast<int64_t>(gemm.getStrideA()),
+          static_cast<int64_t>(gemm.getStrideB()),
+          static_cast<int64_t>(gemm.getStrideC()),
+          static_cast<int64_t>(gemm.getAccumulate())})
+      parameters.push_back(value);
+  } else if (auto copy = dyn_cast<CopyOp>(op)) {
+    call.kind = ::echo::CallKind::Copy;
+    call.op = addString("copy");
+    if (failed(addOperands(op, {copy.getSource(), copy.getTarget()}, call)))
+      return failure();
+    parameters.push_back(
+        *mlir::echo::detail::typeBytes(copy.getSource().getType()));
+  } else {
+    return op.emitOpError("can't be part of a program; expected launches, "
+                          "library calls, copies and views");
+  }
+  call.numParameters = parameters.size() - call.firstParameter;
+  program().calls.push_back(call);
+  return success();
+}
+
+FailureOr<EmittedProgram> ProgramBuilder::build() {
+  auto bytes = function->getAttrOfType<IntegerAttr>(kArenaBytesAttr);
+  auto alignment = function->getAttrOfType<IntegerAttr>(kArenaAlignmentAttr);
+  auto peak = function->getAttrOfType<IntegerAttr>(kLogicalPeakAttr);
+  if (!bytes || !alignment || !peak)
+    return function.emitOpError("has no arena (echo-plan-memory comes first)");
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expects a body of one block");
+  program().function = function.getName().str();
+  program().arenaBytes = bytes.getInt();
+  program().arenaAlignment = alignment.getInt();
+  program().logicalPeakBytes = peak.getInt();
+
+  Block &block = function.getBody().front();
+  for (BlockArgument argument : block.getArguments()) {
+    if (function.getArgAttr(argument.getArgNumber(), kArenaAttr))
+      locations[argument] = ::echo::Location();
+    else if (failed(addArgument(argument)))
+      return failure();
+  }
+  for (Operation &op : block) {
+    if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
+      if (failed(addResults(returnOp)))
+        return failure();
+      continue;
+    }
+    if (isa<BufferViewOp, memref::ViewOp>(op) ||
+        op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (failed(addCall(op)))
+      return failure();
+  }
+  program().numKernels = emitted.kernels.size();
+  return std::move(emitted);
+}
+
+FailureOr<EmittedProgram>
+mlir::echo::buildProgram(func::FuncOp function, const SymbolTable &symbols) {
+  return ProgramBuilder(function, symbols).build();
+}
+
+void mlir::echo::emitProgramGlobals(ModuleOp module,
+                                    const EmittedProgram &emitted) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
+  std::string bytes = emitted.program.serialize();
+  auto addGlobal = [&](Type type, StringRef name, Attribute value,
+                       uint64_t alignment) {
+    return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                  LLVM::Linkage::External, name, value,
+                                  alignment);
+  };
+  addGlobal(LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+            kProgramSymbol, builder.getStringAttr(bytes), 8);
+  addGlobal(builder.getI64Type(), kProgramSizeSymbol,
+            builder.getI64IntegerAttr(bytes.size()), 8);
+
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto tableType = LLVM::LLVMArrayType::get(pointer, emitted.kernels.size());
+  LLVM::GlobalOp table =
+      addGlobal(tableType, kKernelsSymbol, Attribute(), 8);
+  builder.createBlock(&table.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(builder, loc, tableType);
+  for (auto [index, function] : llvm::enumerate(emitted.kernels)) {
+    // Kernels are reached through the table alone: an exported name could be
+    // taken for another library's.
+    LLVM::LLVMFuncOp kernel = function;
+    if (!kernel.isExternal())
+      kernel.setLinkage(LLVM::Linkage::Internal);
+    Value address = LLVM::AddressOfOp::create(builder, loc, pointer,
+                                              kernel.getName());
+    value = LLVM::InsertValueOp::create(builder, loc, value, address,
+                                        static_cast<int64_t>(index));
+  }
+  LLVM::ReturnOp::create(builder, loc, value);
+}
+
+namespace {
+
+struct EchoEmitProgramPass
+    : public mlir::echo::impl::EchoEmitProgramPassBase<EchoEmitProgramPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    getOperation().emitError("not written yet");
-    signalPassFailure();
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> function = findHostFunction(module, entry);
+    if (failed(function))
+      return signalPassFailure();
+    SymbolTable symbols(module);
+    for (StringRef name : {kProgramSymbol, kProgramSizeSymbol, kKernelsSymbol})
+      if (Operation *other = symbols.lookup(name)) {
+        other->emitOpError("has a name that the program takes");
+        return signalPassFailure();
+      }
+    FailureOr<EmittedProgram> emitted = buildProgram(*function, symbols);
+    if (failed(emitted))
+      return signalPassFailure();
+    emitted->program.target = target;
+    emitted->program.cpu = cpu;
+    emitted->program.features = features;
+    std::string error;
+    if (!emitted->program.verify(error)) {
+      function->emitOpError("doesn't make a valid program: ") << error;
+      return signalPassFailure();
+    }
+    emitProgramGlobals(module, *emitted);
+    function->erase();
   }
 };
 

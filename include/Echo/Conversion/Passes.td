@@ -25,9 +25,27 @@ def ConvertEchoKernelsToLLVMPass : Pass<"convert-echo-kernels-to-llvm", "::mlir:
 
 def EchoEmitProgramPass : Pass<"echo-emit-program", "::mlir::ModuleOp"> {
   let summary = "Turns the host function into the program table of an artefact";
+  let description = [{
+    Takes a host function whose memory is planned and whose kernels are LLVM
+    functions, and replaces it by the bytes of an `echo::Program`: tensors with
+    their roles and places, and a table of calls on (region, offset). A runtime
+    walks the table; no code is generated for the host program.
+
+    | global | holds |
+    |---|---|
+    | `echo_program` | the serialized program |
+    | `echo_program_size` | its size |
+    | `echo_kernels` | the addresses of its kernels |
+
+    The layer of a call is the first name in the op's location.
+  }];
   let options = [
     Option<"entry", "entry", "std::string", "\"\"", "Host function; default: the only public one">,
+    Option<"target", "target", "std::string", "\"cpu\"", "Target that the program is for">,
+    Option<"cpu", "cpu", "std::string", "\"\"", "CPU that the program says it needs">,
+    Option<"features", "features", "std::string", "\"\"", "Features that the program says it needs">,
   ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 #endif // ECHO_CONVERSION_PASSES_TD

@@ -1,0 +1,201 @@
+//===- EmitProgramTest.cpp - Host functions as program tables -------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Conversion/Passes.h"
+#include "Echo/Dialect/EchoDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace {
+
+// Two kernels, a product with a bias, a copy, a view of a parameter and one of
+// a view; the second kernel is called twice.
+const char *const kHost = R"mlir(
+llvm.func @scale(!llvm.ptr, i64, i64) attributes {echo.kernel, echo.chunks = 3 : i64}
+llvm.func @sum(!llvm.ptr, i64, i64) attributes {echo.kernel, echo.chunks = 1 : i64}
+func.func @step(
+    %w: memref<2x4xf32> {echo.role = "parameter", echo.name = "w", echo.init = #echo.init<uniform, -0.5, 0.5>},
+    %x: memref<8xf32> {echo.role = "input", echo.name = "x", echo.arena_offset = 64 : i64},
+    %y: memref<4xi1> {echo.role = "label", echo.name = "y", echo.arena_offset = 128 : i64},
+    %s: memref<i64> {echo.role = "state", echo.name = "step", echo.init = #echo.init<constant, 0.0>},
+    %arena: memref<256xi8> {echo.arena})
+    -> (memref<f32> {echo.name = "loss", echo.loss})
+    attributes {echo.arena_bytes = 256 : i64, echo.arena_alignment = 64 : i64, echo.logical_peak_bytes = 200 : i64} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c192 = arith.constant 192 : index
+  %vx = memref.view %arena[%c64][] : memref<256xi8> to memref<8xf32>
+  %a = memref.view %arena[%c0][] : memref<256xi8> to memref<4x2xf32>
+  %loss = memref.view %arena[%c192][] : memref<256xi8> to memref<f32>
+  echo.launch @scale(%vx) outs(%a : memref<4x2xf32>) : (memref<8xf32>) -> () loc("encoder/l0")
+  %row = echo.buffer_view %w[16] : memref<2x4xf32> to memref<4xf32>
+  %part = echo.buffer_view %row[8] : memref<4xf32> to memref<2xf32>
+  %m = memref.view %arena[%c64][] : memref<256xi8> to memref<4x4xf32>
+  echo.gemm(%a, %w, bias %row) outs(%m) {batch = 1 : i64, m = 4 : i64, n = 4 : i64, k = 2 : i64,
+      transpose_a = false, transpose_b = false, stride_a = 0 : i64, stride_b = 0 : i64, stride_c = 16 : i64}
+      : memref<4x2xf32>, memref<2x4xf32>, memref<4x4xf32>, memref<4xf32> loc(fused["", "encoder/l1"])
+  echo.launch @sum(%part, %m) outs(%loss : memref<f32>) : (memref<2xf32>, memref<4x4xf32>) -> ()
+  echo.launch @sum(%part, %m) outs(%loss : memref<f32>) : (memref<2xf32>, memref<4x4xf32>) -> ()
+  %t = memref.view %arena[%c64][] : memref<256xi8> to memref<2x4xf32>
+  echo.copy %t to %w : memref<2x4xf32>, memref<2x4xf32>
+  return %loss : memref<f32>
+}
+)mlir";
+
+class EmitProgram : public ::testing::Test {
+protected:
+  EmitProgram() {
+    DialectRegistry registry;
+    registry.insert<mlir::echo::EchoDialect, func::FuncDialect,
+                    memref::MemRefDialect, arith::ArithDialect,
+                    LLVM::LLVMDialect>();
+    context.appendDialectRegistry(registry);
+  }
+
+  OwningOpRef<ModuleOp> emit(const std::string &text) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    if (!module)
+      return nullptr;
+    PassManager manager(&context);
+    mlir::echo::EchoEmitProgramPassOptions options;
+    options.cpu = "x86-64-v3";
+    options.features = "+avx,+avx2";
+    manager.addPass(mlir::echo::createEchoEmitProgramPass(options));
+    if (failed(manager.run(*module)))
+      return nullptr;
+    return module;
+  }
+
+  MLIRContext context;
+};
+
+} // namespace
+
+TEST_F(EmitProgram, HoldsWhatTheHostFunctionSays) {
+  OwningOpRef<ModuleOp> module = emit(kHost);
+  ASSERT_TRUE(module);
+  EXPECT_FALSE(module->lookupSymbol("step"));
+  auto bytes = module->lookupSymbol<LLVM::GlobalOp>("echo_program");
+  auto size = module->lookupSymbol<LLVM::GlobalOp>("echo_program_size");
+  ASSERT_TRUE(bytes && size);
+  StringRef text = cast<StringAttr>(bytes.getValueAttr()).getValue();
+  EXPECT_EQ(cast<IntegerAttr>(size.getValueAttr()).getInt(),
+            int64_t(text.size()));
+  ::echo::Program program;
+  std::string error;
+  ASSERT_TRUE(::echo::Program::parse(text, program, error)) << error;
+
+  EXPECT_EQ(program.function, "step");
+  EXPECT_EQ(program.target, "cpu");
+  EXPECT_EQ(program.cpu, "x86-64-v3");
+  EXPECT_EQ(program.features, "+avx,+avx2");
+  EXPECT_EQ(program.arenaBytes, 256u);
+  EXPECT_EQ(program.arenaAlignment, 64u);
+  EXPECT_EQ(program.logicalPeakBytes, 200u);
+
+  ASSERT_EQ(program.tensors.size(), 5u);
+  const ::echo::Tensor &w = program.tensors[0];
+  EXPECT_EQ(w.name, "w");
+  EXPECT_EQ(w.role, ::echo::Role::Parameter);
+  EXPECT_EQ(w.type, ::echo::DataType::F32);
+  EXPECT_EQ(w.shape, (std::vector<int64_t>{2, 4}));
+  EXPECT_EQ(w.bytes, 32u);
+  EXPECT_EQ(w.location.region, 1u);
+  EXPECT_EQ(w.init.kind, ::echo::InitKind::Uniform);
+  EXPECT_EQ(w.init.a, -0.5);
+  EXPECT_EQ(w.init.b, 0.5);
+  const ::echo::Tensor &x = program.tensors[1];
+  EXPECT_EQ(x.role, ::echo::Role::Input);
+  EXPECT_EQ(x.location.region, 0u);
+  EXPECT_EQ(x.location.offset, 64u);
+  EXPECT_EQ(x.init.kind, ::echo::InitKind::None);
+  const ::echo::Tensor &y = program.tensors[2];
+  EXPECT_EQ(y.role, ::echo::Role::Label);
+  EXPECT_EQ(y.type, ::echo::DataType::I1);
+  EXPECT_EQ(y.bytes, 4u);
+  const ::echo::Tensor &step = program.tensors[3];
+  EXPECT_EQ(step.role, ::echo::Role::State);
+  EXPECT_EQ(step.location.region, 4u);
+  EXPECT_EQ(step.init.kind, ::echo::InitKind::Constant);
+  const ::echo::Tensor &loss = program.tensors[4];
+  EXPECT_EQ(loss.name, "loss");
+  EXPECT_EQ(loss.role, ::echo::Role::Result);
+  EXPECT_TRUE(loss.isLoss);
+  EXPECT_EQ(loss.location.offset, 192u);
+}
+
+TEST_F(EmitProgram, NumbersKernelsAndResolvesViews) {
+  OwningOpRef<ModuleOp> module = emit(kHost);
+  ASSERT_TRUE(module);
+  auto bytes = module->lookupSymbol<LLVM::GlobalOp>("echo_program");
+  ::echo::Program program;
+  std::string error;
+  ASSERT_TRUE(::echo::Program::parse(
+      cast<StringAttr>(bytes.getValueAttr()).getValue(), program, error))
+      << error;
+  auto operand = [&](const ::echo::Call &call, uint32_t index) {
+    const ::echo::Location &location =
+        program.operands[call.firstOperand + index];
+    return std::make_pair(location.region, location.offset);
+  };
+  using Place = std::pair<uint32_t, uint64_t>;
+
+  EXPECT_EQ(program.numKernels, 2u);
+  ASSERT_EQ(program.calls.size(), 5u);
+  const ::echo::Call &scale = program.calls[0];
+  EXPECT_EQ(scale.kind, ::echo::CallKind::Kernel);
+  EXPECT_EQ(scale.function, 0u);
+  EXPECT_EQ(scale.chunks, 3u);
+  EXPECT_EQ(program.strings[scale.layer], "encoder/l0");
+  EXPECT_EQ(program.strings[scale.op], "scale");
+  ASSERT_EQ(scale.numOperands, 2u);
+  EXPECT_EQ(operand(scale, 0), Place(0, 64));
+  EXPECT_EQ(operand(scale, 1), Place(0, 0));
+
+  // Operands a, b, c, bias; row 1 of w starts at 16 bytes.
+  const ::echo::Call &gemm = program.calls[1];
+  EXPECT_EQ(gemm.kind, ::echo::CallKind::Gemm);
+  EXPECT_EQ(program.strings[gemm.layer], "encoder/l1");
+  ASSERT_EQ(gemm.numOperands, 4u);
+  EXPECT_EQ(operand(gemm, 0), Place(0, 0));
+  EXPECT_EQ(operand(gemm, 1), Place(1, 0));
+  EXPECT_EQ(operand(gemm, 2), Place(0, 64));
+  EXPECT_EQ(operand(gemm, 3), Place(1, 16));
+  ASSERT_EQ(gemm.numParameters, uint32_t(::echo::GemmParameters::kCount));
+  ::echo::GemmParameters parameters =
+      ::echo::GemmParameters::read(&program.parameters[gemm.firstParameter]);
+  EXPECT_EQ(parameters.dataType, int64_t(::echo::DataType::F32));
+  EXPECT_EQ(parameters.m, 4);
+  EXPECT_EQ(parameters.n, 4);
+  EXPECT_EQ(parameters.k, 2);
+  EXPECT_EQ(parameters.strideC, 16);
+
+  // A view of a view: 16 + 8 bytes into w.
+  for (int i : {2, 3}) {
+    const ::echo::Call &sum = program.calls[i];
+    EXPECT_EQ(sum.function, 1u);
+    EXPECT_EQ(sum.chunks, 1u);
+    EXPECT_EQ(program.strings[sum.layer], "");
+    EXPECT_EQ(operand(sum, 0), Place(1, 24));
+    EXPECT_EQ(operand(sum, 2), Place(0, 192));
+  }
+
+  const ::echo::Call &copy = program.calls[4];
+  EXPECT_EQ(copy.kind, ::echo::CallKind::Copy);
+  EXPECT_EQ(operand(copy, 0), Place(0, 64));
+  EXPECT_EQ(operand(copy, 1), Place(1, 0));
+  ASSERT_EQ(copy.numParameters, 1u);
+  EXPECT_EQ(program.parameters[copy.firstParameter], 32);
+}
