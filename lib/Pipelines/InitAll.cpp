@@ -9,6 +9,7 @@
 #include "Echo/InitAll.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Interpreter.h"
 #include "Echo/Transforms/Passes.h"
 
@@ -22,4 +23,5 @@ void mlir::echo::registerAllDialects(DialectRegistry &registry) {
 void mlir::echo::registerAllPasses() {
   registerEchoTransformsPasses();
   registerEchoConversionPasses();
+  registerPipelines();
 }

@@ -1,0 +1,73 @@
+//===- Pipelines.h - Named pipelines ----------------------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_PIPELINES_PIPELINES_H
+#define ECHO_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::echo {
+
+struct TrainingStepOptions : PassPipelineOptions<TrainingStepOptions> {
+  Option<std::string> function{
+      *this, "function",
+      llvm::cl::desc("Forward function; default: the only public one"),
+      llvm::cl::init("")};
+  Option<int64_t> loss{
+      *this, "loss",
+      llvm::cl::desc("Index of the loss result; default: echo.loss, or the "
+                     "only float scalar"),
+      llvm::cl::init(-1)};
+  Option<std::string> optimizer{
+      *this, "optimizer",
+      llvm::cl::desc("sgd, momentum or adam, options after commas "
+                     "(adam,beta1=0.8); empty: gradients only"),
+      llvm::cl::init("")};
+};
+
+struct ToBuffersOptions : PassPipelineOptions<ToBuffersOptions> {
+  Option<int64_t> alignment{
+      *this, "alignment",
+      llvm::cl::desc("Alignment of buffers in the arena in bytes"),
+      llvm::cl::init(64)};
+};
+
+struct CPUToLLVMOptions : PassPipelineOptions<CPUToLLVMOptions> {
+  Option<std::string> entry{
+      *this, "entry",
+      llvm::cl::desc("Host function; default: the only public one"),
+      llvm::cl::init("")};
+  Option<std::string> cpu{
+      *this, "cpu", llvm::cl::desc("CPU that the program says it needs"),
+      llvm::cl::init("")};
+  Option<std::string> features{
+      *this, "features",
+      llvm::cl::desc("Features that the program says it needs"),
+      llvm::cl::init("")};
+};
+
+/// `echo-training-step`: from a forward graph with a loss to a training step
+/// on tensors. Fails if the optimizer's options can't be parsed.
+LogicalResult buildTrainingStepPipeline(OpPassManager &manager,
+                                        const TrainingStepOptions &options);
+/// `echo-to-buffers`: from a function on tensors to a host program of kernel
+/// and library calls on one arena. Kernel functions stay on tensors.
+void buildToBuffersPipeline(OpPassManager &manager,
+                            const ToBuffersOptions &options);
+/// `echo-cpu-to-llvm`: from there to the LLVM dialect: kernels as functions,
+/// the host program as a table.
+void buildCPUToLLVMPipeline(OpPassManager &manager,
+                            const CPUToLLVMOptions &options);
+
+/// Registers the pipelines under these names.
+void registerPipelines();
+
+} // namespace mlir::echo
+
+#endif // ECHO_PIPELINES_PIPELINES_H

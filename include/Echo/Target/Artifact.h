@@ -1,0 +1,55 @@
+//===- Artifact.h - Compiling a module to an artefact -----------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_TARGET_ARTIFACT_H
+#define ECHO_TARGET_ARTIFACT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+
+namespace mlir::echo {
+
+/// What compiling writes: the module in the LLVM dialect, LLVM IR after
+/// optimization, assembly, an object file, or the artefact that the runtime
+/// opens.
+enum class EmitKind { MLIR, LLVM, Assembly, Object, SharedObject };
+
+struct ArtifactOptions {
+  std::string target = "cpu";
+  /// The function to compile; empty: the only public one.
+  std::string entry;
+  /// Optimizer to add to a forward function: "" (none), a kind, a kind with
+  /// options ("adam,beta1=0.8") or options of echo-optimizer
+  /// ("kind=adam beta1=0.8"). The gradient is built first.
+  std::string optimizer;
+  /// LLVM's name of the CPU; "native" for this machine's.
+  std::string cpu = "native";
+  /// LLVM target features to add, "+avx2,-avx512f".
+  std::string features;
+  int64_t alignment = 64; ///< of buffers in the arena, in bytes
+  unsigned optimizationLevel = 3;
+  unsigned threads = 2; ///< code generation; the output doesn't depend on it
+};
+
+/// Compiles the entry function of `module` (a forward function, a training
+/// step, or any function of Echo ops) and writes it to `path`, first under a
+/// temporary name. The module is lowered in place. On failure a diagnostic was
+/// emitted and `path` is as it was.
+LogicalResult compileToArtifact(ModuleOp module, const ArtifactOptions &options,
+                                llvm::StringRef path,
+                                EmitKind kind = EmitKind::SharedObject);
+
+/// The same, to a stream; for every kind but SharedObject.
+LogicalResult compileToStream(ModuleOp module, const ArtifactOptions &options,
+                              EmitKind kind, llvm::raw_ostream &stream);
+
+} // namespace mlir::echo
+
+#endif // ECHO_TARGET_ARTIFACT_H

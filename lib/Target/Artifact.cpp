@@ -1,0 +1,114 @@
+//===- Artifact.cpp - Compiling a module to an artefact -------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Target/Artifact.h"
+#include "CPU/CPUTarget.h"
+#include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Pipelines/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/Error.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+
+/// Only the entry is compiled: everything that it doesn't use goes away.
+static LogicalResult isolateEntry(ModuleOp module, StringRef entry,
+                                  std::string &name) {
+  FailureOr<func::FuncOp> function = findHostFunction(module, entry);
+  if (failed(function))
+    return failure();
+  name = function->getName().str();
+  for (auto symbol : module.getOps<SymbolOpInterface>())
+    symbol.setVisibility(symbol.getOperation() == function->getOperation()
+                             ? SymbolTable::Visibility::Public
+                             : SymbolTable::Visibility::Private);
+  return success();
+}
+
+static LogicalResult lowerForCPU(ModuleOp module,
+                                 const ArtifactOptions &options,
+                                 const cpu::Machine &machine) {
+  std::string entry;
+  if (failed(isolateEntry(module, options.entry, entry)))
+    return failure();
+  PassManager manager(module.getContext());
+  manager.addPass(createSymbolDCEPass());
+  if (!options.optimizer.empty()) {
+    TrainingStepOptions trainingStep;
+    trainingStep.function = entry;
+    trainingStep.optimizer = options.optimizer;
+    if (failed(buildTrainingStepPipeline(manager, trainingStep)))
+      return module.emitError("can't read the optimizer's options '")
+             << options.optimizer << "'";
+  }
+  ToBuffersOptions toBuffers;
+  toBuffers.alignment = options.alignment;
+  buildToBuffersPipeline(manager, toBuffers);
+  CPUToLLVMOptions toLLVM;
+  toLLVM.entry = entry;
+  toLLVM.cpu = machine.cpu;
+  toLLVM.features = machine.requiredFeatures;
+  buildCPUToLLVMPipeline(manager, toLLVM);
+  return manager.run(module);
+}
+
+static FailureOr<cpu::Machine> lower(ModuleOp module,
+                                     const ArtifactOptions &options) {
+  if (options.target != "cpu")
+    return module.emitError("unknown target '")
+           << options.target << "'; expected cpu";
+  FailureOr<cpu::Machine> machine =
+      cpu::resolveMachine(module.getLoc(), options.cpu, options.features);
+  if (failed(machine) || failed(lowerForCPU(module, options, *machine)))
+    return failure();
+  return machine;
+}
+
+LogicalResult mlir::echo::compileToStream(ModuleOp module,
+                                          const ArtifactOptions &options,
+                                          EmitKind kind,
+                                          llvm::raw_ostream &stream) {
+  if (kind == EmitKind::SharedObject)
+    return module.emitError("a shared object can't be written to a stream");
+  FailureOr<cpu::Machine> machine = lower(module, options);
+  if (failed(machine))
+    return failure();
+  if (kind != EmitKind::MLIR)
+    return cpu::generateCode(module, *machine, options, kind, stream);
+  module.print(stream);
+  return success();
+}
+
+LogicalResult mlir::echo::compileToArtifact(ModuleOp module,
+                                            const ArtifactOptions &options,
+                                            StringRef path, EmitKind kind) {
+  if (kind == EmitKind::SharedObject) {
+    FailureOr<cpu::Machine> machine = lower(module, options);
+    SmallVector<cpu::ObjectBuffer> objects;
+    if (failed(machine) ||
+        failed(cpu::generateObjects(module, *machine, options, objects)))
+      return failure();
+    return cpu::linkSharedObject(module.getLoc(), objects, path);
+  }
+  LogicalResult result = success();
+  llvm::Error error =
+      llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
+        result = compileToStream(module, options, kind, stream);
+        if (failed(result))
+          return llvm::createStringError("compilation failed");
+        return llvm::Error::success();
+      });
+  if (!error)
+    return success();
+  std::string message = llvm::toString(std::move(error));
+  if (failed(result))
+    return failure();
+  return module.emitError("can't write '") << path << "': " << message;
+}

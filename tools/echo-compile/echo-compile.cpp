@@ -1,0 +1,133 @@
+//===- echo-compile.cpp - Compiles graphs to artefacts --------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/InitAll.h"
+#include "Echo/Target/Artifact.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+namespace cl = llvm::cl;
+
+namespace {
+
+struct CommandLine {
+  cl::OptionCategory category{"echo-compile options"};
+  cl::opt<std::string> input{cl::Positional, cl::desc("<model.mlir, or ->"),
+                             cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> output{
+      "o", cl::desc("Output file; - (the default) is standard output, which a "
+                    "shared object can't be written to"),
+      cl::value_desc("file"), cl::init("-"), cl::cat(category)};
+  cl::opt<EmitKind> emit{
+      "emit", cl::desc("What to write:"), cl::init(EmitKind::SharedObject),
+      cl::values(
+          clEnumValN(EmitKind::MLIR, "mlir", "the module in the LLVM dialect"),
+          clEnumValN(EmitKind::LLVM, "llvm", "optimized LLVM IR"),
+          clEnumValN(EmitKind::Assembly, "asm", "assembly"),
+          clEnumValN(EmitKind::Object, "obj", "one object file"),
+          clEnumValN(EmitKind::SharedObject, "so",
+                     "an artefact for the runtime (the default)")),
+      cl::cat(category)};
+  cl::opt<std::string> entry{
+      "entry",
+      cl::desc("Function to compile: a forward function with a loss, a "
+               "training step, or any function; default: the only public one"),
+      cl::value_desc("name"), cl::cat(category)};
+  cl::opt<std::string> target{"target", cl::desc("Target: cpu (the default)"),
+                              cl::value_desc("name"), cl::init("cpu"),
+                              cl::cat(category)};
+  cl::opt<std::string> optimizer{
+      "optimizer",
+      cl::desc("Build the gradient of a forward function and add a weight "
+               "update: sgd, momentum or adam, options of --echo-optimizer "
+               "after commas (adam,beta1=0.8,clip-norm=1), or those options "
+               "as they are ('kind=adam beta1=0.8')"),
+      cl::value_desc("optimizer"), cl::cat(category)};
+  cl::opt<std::string> cpu{
+      "cpu",
+      cl::desc("CPU to compile for, LLVM's name (x86-64-v3); default: native, "
+               "this machine's"),
+      cl::value_desc("name"), cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> features{
+      "features", cl::desc("Target features to add (+avx2,-avx512f)"),
+      cl::value_desc("list"), cl::cat(category)};
+  cl::opt<int64_t> alignment{
+      "alignment",
+      cl::desc("Alignment of buffers in the arena in bytes (default: 64)"),
+      cl::value_desc("bytes"), cl::init(64), cl::cat(category)};
+  cl::opt<unsigned> level{cl::Prefix, "O",
+                          cl::desc("Optimization level, 0 to 3 (default: 3)"),
+                          cl::value_desc("level"), cl::init(3),
+                          cl::cat(category)};
+  cl::opt<unsigned> threads{
+      "threads",
+      cl::desc("Threads for code generation (default: 2); the output doesn't "
+               "depend on it"),
+      cl::value_desc("number"), cl::init(2), cl::cat(category)};
+};
+
+} // namespace
+
+static int fail(const Twine &message) {
+  llvm::errs() << "echo-compile: error: " << message << "\n";
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  CommandLine options;
+  cl::HideUnrelatedOptions(options.category);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Compiles a graph of Echo ops to an artefact for Echo's runtime\n");
+  if (options.emit == EmitKind::SharedObject && options.output == "-")
+    return fail("a shared object needs an output file (-o step.so), or choose "
+                "another kind with --emit");
+  if (options.level > 3)
+    return fail("expected an optimization level of 0 to 3, found " +
+                Twine(options.level));
+
+  DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::echo::registerAllDialects(registry);
+  MLIRContext context(registry);
+
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      openInputFile(options.input, &error);
+  if (!file)
+    return fail(error);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return 1;
+
+  ArtifactOptions artifact;
+  artifact.target = options.target;
+  artifact.entry = options.entry;
+  artifact.optimizer = options.optimizer;
+  artifact.cpu = options.cpu;
+  artifact.features = options.features;
+  artifact.alignment = options.alignment;
+  artifact.optimizationLevel = options.level;
+  artifact.threads = options.threads;
+  return failed(
+      compileToArtifact(*module, artifact, options.output, options.emit));
+}
