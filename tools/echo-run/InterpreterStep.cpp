@@ -146,8 +146,9 @@ void InterpreterStep::add(Tensor tensor, mlir::Type type) {
 void InterpreterStep::addArgument(unsigned index) {
   Tensor tensor;
   tensor.name = interpreter.getArgumentNames()[index];
-  auto role =
+  auto attribute =
       function.getArgAttrOfType<mlir::StringAttr>(index, mlir::echo::kRoleAttr);
+  llvm::StringRef role = attribute ? attribute.getValue() : "input";
   if (role == "label")
     tensor.role = Role::Label;
   else if (role == "parameter")
