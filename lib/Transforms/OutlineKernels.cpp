@@ -1,16 +1,25 @@
-//===- OutlineKernels.cpp - EchoOutlineKernelsPass ---------------------------------------------===//
+//===- OutlineKernels.cpp - Kernels become functions ----------------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %0 = echo.kernel(%a) : ... { body }       %0 = echo.launch @kernel_0(%a)
+//                                       =>    func.func private @kernel_0(...)
+//                                                 attributes {echo.kernel}
+//
+// Kernels with the same ops, attributes, types and wiring share a function.
+//
+//===----------------------------------------------------------------------===//
 
-#include "Echo/Transforms/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "Echo/Transforms/Kernels.h"
+#include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::echo {
 #define GEN_PASS_DEF_ECHOOUTLINEKERNELSPASS
@@ -22,12 +31,133 @@ using namespace mlir::echo;
 
 namespace {
 
-struct EchoOutlineKernelsPass : public echo::impl::EchoOutlineKernelsPassBase<EchoOutlineKernelsPass> {
+/// Hashes and compares kernels by structure, locations ignored.
+struct KernelStructure : public llvm::DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *op) {
+    auto kernel = cast<KernelOp>(const_cast<Operation *>(op));
+    llvm::DenseMap<Value, unsigned> numbers;
+    auto number = [&](Value value) {
+      return llvm::hash_value(numbers.try_emplace(value, numbers.size())
+                                  .first->second);
+    };
+    Block &body = kernel.getBody().front();
+    llvm::hash_code hash = llvm::hash_value(body.getNumArguments());
+    for (BlockArgument argument : body.getArguments())
+      hash = llvm::hash_combine(hash, number(argument), argument.getType());
+    for (Operation &inner : body)
+      hash = llvm::hash_combine(
+          hash, OperationEquivalence::computeHash(
+                    &inner, number, number,
+                    OperationEquivalence::IgnoreLocations));
+    return hash;
+  }
+
+  static bool isEqual(const Operation *lhs, const Operation *rhs) {
+    if (lhs == rhs)
+      return true;
+    if (lhs == getEmptyKey() || rhs == getEmptyKey() ||
+        lhs == getTombstoneKey() || rhs == getTombstoneKey())
+      return false;
+    auto left = cast<KernelOp>(const_cast<Operation *>(lhs));
+    auto right = cast<KernelOp>(const_cast<Operation *>(rhs));
+    return OperationEquivalence::isRegionEquivalentTo(
+        &left.getBody(), &right.getBody(),
+        OperationEquivalence::IgnoreLocations);
+  }
+};
+
+} // namespace
+
+/// The results of `kernel` that may overwrite argument `argument`: where all
+/// ops of a kernel are elementwise over one shape, element i of a result is
+/// written after element i of every argument of that shape was read, and no
+/// other element of it is read.
+static SmallVector<int64_t> overwritableResults(KernelOp kernel,
+                                                BlockArgument argument) {
+  SmallVector<int64_t> results;
+  auto type = cast<ShapedType>(argument.getType());
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (!isa<ElementwiseOpInterface>(op) ||
+        cast<ShapedType>(op.getResult(0).getType()).getShape() !=
+            type.getShape())
+      return results;
+  }
+  for (auto [index, output] : llvm::enumerate(kernel.getOutputs()))
+    if (output.getType() == argument.getType())
+      results.push_back(index);
+  return results;
+}
+
+static func::FuncOp outline(KernelOp kernel, StringRef name) {
+  OpBuilder builder(kernel.getContext());
+  auto function = func::FuncOp::create(
+      builder, kernel.getLoc(), name,
+      builder.getFunctionType(kernel.getInputs().getTypes(),
+                              kernel.getOutputs().getTypes()));
+  function.setPrivate();
+  function->setAttr(kKernelAttr, builder.getUnitAttr());
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    SmallVector<int64_t> results = overwritableResults(kernel, argument);
+    if (!results.empty())
+      function.setArgAttr(argument.getArgNumber(), kOverwritableAttr,
+                          builder.getDenseI64ArrayAttr(results));
+  }
+  IRMapping map;
+  kernel.getBody().cloneInto(&function.getBody(), map);
+  Operation *yield = function.getBody().front().getTerminator();
+  builder.setInsertionPoint(yield);
+  func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());
+  yield->erase();
+  return function;
+}
+
+LogicalResult mlir::echo::outlineKernels(ModuleOp module) {
+  SmallVector<KernelOp> kernels;
+  module.walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+  if (kernels.empty())
+    return success();
+
+  SymbolTable symbols(module);
+  // Representatives stay in the IR until all kernels are looked up.
+  llvm::DenseMap<Operation *, func::FuncOp, KernelStructure> functions;
+  SmallVector<func::FuncOp> launched;
+  unsigned next = 0;
+  for (KernelOp kernel : kernels) {
+    func::FuncOp &function = functions[kernel];
+    if (!function) {
+      std::string name;
+      do
+        name = "kernel_" + std::to_string(next++);
+      while (symbols.lookup(name));
+      function = outline(kernel, name);
+      symbols.insert(function);
+    }
+    launched.push_back(function);
+  }
+  for (auto [kernel, function] : llvm::zip_equal(kernels, launched)) {
+    OpBuilder builder(kernel);
+    auto launch = LaunchOp::create(
+        builder, kernel.getLoc(), kernel.getOutputs().getTypes(),
+        FlatSymbolRefAttr::get(function), kernel.getInputs(), ValueRange());
+    kernel.replaceAllUsesWith(launch.getResults());
+  }
+  functions.clear();
+  for (KernelOp kernel : kernels)
+    kernel.erase();
+  return success();
+}
+
+namespace {
+
+struct EchoOutlineKernelsPass
+    : public echo::impl::EchoOutlineKernelsPassBase<EchoOutlineKernelsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    getOperation().emitError("not written yet");
-    signalPassFailure();
+    if (failed(outlineKernels(getOperation())))
+      signalPassFailure();
   }
 };
 

@@ -13,14 +13,47 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertEchoToLinalgPass : Pass<"convert-echo-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lowers Echo ops in kernel functions to linalg on tensors";
+  let description = [{
+    Composite ops are decomposed first. Elementwise ops become linalg.generic
+    ops whose bodies hold their arithmetic; broadcasting, transposition and
+    reversal are indexing maps. A reduction is a linalg.generic with adjacent
+    reduction iterators; whatever evaluates it follows the order of
+    `Echo/Numerics/ReductionTree.h`. Ops that move elements become tensor ops.
+    `echo.embedding_grad` stays, since its writes are scattered.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def EchoLowerKernelsPass : Pass<"echo-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "Turns kernel functions into range functions on buffers";
+  let description = [{
+    A kernel on tensors becomes `(inputs..., outputs..., %begin, %end)` on
+    one-dimensional row-major buffers, with i1 as bytes. It computes chunks
+    `begin` to `end` of the `echo.chunks` that its iteration space has; the
+    number depends on shapes alone, and no chunk depends on another. Producers
+    are computed where they are read, reductions once for all their readers;
+    nothing but a reduction's lanes is kept on the stack. Loops over contiguous
+    elements are vectorized.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def ConvertEchoKernelsToLLVMPass : Pass<"convert-echo-kernels-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Lowers kernel functions on buffers to the LLVM dialect";
+  let description = [{
+    A lowered kernel becomes `llvm.func @k(!llvm.ptr, i64, i64)`: an array of
+    pointers (inputs, then outputs) and the range of chunks. `echo.kernel` and
+    `echo.chunks` stay. Other functions aren't touched.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect",
+                           "::mlir::LLVM::LLVMDialect"];
 }
 
 def EchoEmitProgramPass : Pass<"echo-emit-program", "::mlir::ModuleOp"> {

@@ -1,0 +1,55 @@
+//===- Kernels.h - Lowering of kernel functions -----------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel function goes through three forms. The first says what is computed
+// and over which iteration spaces, and knows no target; the others are the
+// CPU's.
+//
+//   1. linalg on tensors: every op is a linalg.generic (its iterators are the
+//      iteration space), a tensor op that moves elements, or a constant
+//   2. loops on buffers over a range of chunks
+//   3. an LLVM function on an array of pointers
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_CONVERSION_KERNELS_H
+#define ECHO_CONVERSION_KERNELS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::echo {
+
+/// Attribute of a lowered kernel function: the elements of its constants,
+/// until they become globals of the module.
+inline constexpr llvm::StringLiteral kConstantsAttr = "echo.constants";
+
+/// Writes composite ops in a kernel function with simpler ones.
+LogicalResult decomposeKernel(func::FuncOp kernel);
+
+/// Turns the Echo ops of a kernel function into linalg on tensors. Ops whose
+/// writes are scattered (embedding_grad) stay.
+LogicalResult convertKernelToLinalg(func::FuncOp kernel);
+
+/// Turns a kernel function of linalg on tensors into one on buffers,
+/// `(inputs..., outputs..., %begin: index, %end: index)`, that computes chunks
+/// begin to end. Buffers are one-dimensional and hold the elements in
+/// row-major order; i1 takes a byte. Functions don't share state: kernels can
+/// be lowered in parallel.
+LogicalResult lowerKernel(func::FuncOp kernel);
+
+/// Turns a lowered kernel function into the LLVM dialect, in place but for the
+/// function op itself.
+LogicalResult convertKernelBodyToLLVM(func::FuncOp kernel);
+
+/// The kernel functions of a module, in order.
+SmallVector<func::FuncOp> kernelFunctions(ModuleOp module);
+
+} // namespace mlir::echo
+
+#endif // ECHO_CONVERSION_KERNELS_H

@@ -1,0 +1,192 @@
+//===- KernelEmitter.h - Evaluates kernel values at an index ----*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Given loops over an iteration space, the emitter writes the code for one
+// element (or one vector of neighbouring elements) of any tensor in a kernel
+// of linalg ops: producers are computed where they are read, and every value
+// is computed in the outermost loop that its index needs, once. No tensor
+// becomes a buffer.
+//
+// An index is an affine map whose dimensions stand for loops. A dimension with
+// a width above 1 stands for that many neighbouring iterations: values whose
+// index depends on it are vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_LIB_CONVERSION_KERNELEMITTER_H
+#define ECHO_LIB_CONVERSION_KERNELEMITTER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <deque>
+#include <map>
+#include <optional>
+
+namespace mlir::echo {
+
+/// Elements that a vector of kernel values has.
+inline constexpr int64_t kVectorWidth = 8;
+/// Loop dimensions that a kernel may have in all: they are numbered and never
+/// used twice.
+inline constexpr unsigned kMaxDims = 1 << 20;
+
+/// A sum of dimensions times coefficients, and a constant.
+struct LinearForm {
+  /// Nothing if `expr` isn't such a sum.
+  static std::optional<LinearForm> of(AffineExpr expr);
+  int64_t at(unsigned dim) const {
+    auto it = coefficients.find(dim);
+    return it == coefficients.end() ? 0 : it->second;
+  }
+
+  std::map<unsigned, int64_t> coefficients;
+  int64_t constant = 0;
+};
+
+/// The reduction of a linalg.generic over one group of adjacent dimensions.
+struct Reduction {
+  /// The reduction that `generic` is, if it has reduction iterators.
+  static std::optional<Reduction> match(linalg::GenericOp generic);
+
+  linalg::GenericOp generic;
+  int64_t first = 0, last = 0; ///< reduced dimensions of the operand
+  int64_t reduced = 1;         ///< number of reduced elements
+  int64_t inner = 1;           ///< product of the dimensions after them
+  bool isTree = false; ///< one result: the order of ReductionTree.h, else in
+                       ///< order
+  /// True if lanes run along the reduced elements.
+  bool isRow() const { return inner == 1; }
+};
+
+/// `map` as an index over kMaxDims dimensions.
+AffineMap indexMap(ArrayRef<AffineExpr> exprs, MLIRContext *context);
+/// The row-major offset of an index.
+AffineExpr linearize(AffineMap index, ArrayRef<int64_t> shape);
+/// The operand's index for a reduction's result index and the number of a
+/// reduced element.
+AffineMap operandIndex(const Reduction &reduction, AffineMap index,
+                       AffineExpr reduced);
+/// Dimensions that occur in an index or expression.
+void collectDims(AffineExpr expr, llvm::SmallDenseSet<unsigned> &dims);
+void collectDims(AffineMap index, llvm::SmallDenseSet<unsigned> &dims);
+/// Where `index` of a slice lies in its source.
+AffineMap sliceSource(tensor::ExtractSliceOp slice, AffineMap index);
+/// Where `index` of a reshape's result lies in its source.
+AffineMap reshapeSource(Operation *reshape, AffineMap index);
+
+class KernelEmitter {
+public:
+  /// Emits into `entry`, a block whose argument i is the buffer of argument i
+  /// of `kernel`.
+  KernelEmitter(func::FuncOp kernel, Block *entry);
+
+  /// A loop (or other region) that is being filled.
+  struct Scope {
+    Scope(Block *block, Operation *before) : block(block), before(before) {}
+
+    Block *block;
+    Operation *before; ///< ops go before this one; null: at the end
+    llvm::DenseMap<std::pair<Value, AffineMap>, Value> values;
+  };
+
+  /// The builder, set to the scope that is being filled.
+  OpBuilder &current() { return at(target); }
+  /// A new dimension whose value is known in the current scope.
+  unsigned addDim(Value base, int64_t width = 1);
+  /// Gives a dimension another value, in the current scope. `last` is the
+  /// dimension itself, or the last of several that one loop counts through:
+  /// offsets are made with the coefficient of the last.
+  void setDim(unsigned dim, Value base, int64_t width, unsigned last);
+
+  /// Fills a loop from lower to upper with step `step`; `isRemainder` says
+  /// that it isn't worth unrolling or vectorizing.
+  void forLoop(Value lower, Value upper, int64_t step,
+               function_ref<void(Value)> fill, bool isRemainder = false);
+  /// The same with values carried around; `fill` returns the next ones.
+  SmallVector<Value>
+  foldLoop(Value lower, Value upper, int64_t step, ValueRange inits,
+           function_ref<SmallVector<Value>(Value, ValueRange)> fill);
+
+  /// The element (or vector) of `tensor` at `index`.
+  Value emit(Value tensor, AffineMap index);
+  /// Stores a value at an offset of a buffer; vectors at neighbouring offsets.
+  void store(Value buffer, AffineExpr offset, Value value, int64_t width);
+  /// The value of an expression of dimensions (of the first lane's).
+  Value materialize(AffineExpr expr);
+  Value constantIndex(int64_t value);
+  Value constant(TypedAttr value);
+  /// A buffer of the entry block, for a reduction's lanes.
+  Value stackBuffer(Type element, int64_t size);
+  Value load(Value buffer, AffineExpr offset, Type element);
+  Value toVector(Value value, int64_t width);
+
+  Location getLoc() const { return loc; }
+  /// Elements of constants, by index; buffers of them are get_global ops.
+  ArrayRef<Attribute> getConstants() const { return constants; }
+
+private:
+  OpBuilder &at(size_t scope);
+  size_t scopeOf(AffineMap index) const;
+  /// Runs `fill` with a new innermost scope.
+  void inScope(Block *block, Operation *before, function_ref<void()> fill);
+  int64_t widthOf(AffineMap index) const;
+  /// The vector dimension of an expression, if it has one.
+  std::optional<unsigned> vectorDimOf(AffineExpr expr) const;
+  /// Runs `fill` for every lane, with the dimension set to that lane, and
+  /// makes a vector of what it returns.
+  Value emitLanes(unsigned dim, function_ref<Value()> fill);
+  /// The value of an index expression, a vector if it depends on one.
+  Value emitIndex(AffineExpr expr);
+
+  SmallVector<Value> compute(Value tensor, AffineMap index);
+  SmallVector<Value> emitGeneric(linalg::GenericOp generic, AffineMap index);
+  SmallVector<Value> emitBody(Block *body, ValueRange arguments,
+                              ArrayRef<AffineExpr> indices);
+  Value emitExtract(tensor::ExtractOp extract, ValueRange indices,
+                    ArrayRef<AffineExpr> exprs);
+  Value emitConcat(tensor::ConcatOp concat, AffineMap index);
+  Value emitPad(tensor::PadOp pad, AffineMap index);
+  Value emitGuarded(Value condition, Type type, function_ref<Value()> inside,
+                    function_ref<Value()> outside);
+  Value emitConstant(arith::ConstantOp constant, AffineMap index);
+
+  // KernelReductions.cpp
+  SmallVector<Value> emitReduction(const Reduction &reduction,
+                                   AffineMap index);
+  Value emitRowTree(const Reduction &reduction, AffineMap index, Value init);
+  SmallVector<Value> emitFold(const Reduction &reduction, AffineMap index,
+                              ValueRange inits);
+  SmallVector<Value> combine(const Reduction &reduction, AffineMap operand,
+                             ValueRange accumulators, Value element);
+  Value emitOperand(const Reduction &reduction, AffineMap operand);
+
+  struct Dim {
+    Value base;
+    int64_t width;
+    size_t scope;
+    unsigned last; ///< itself, or the last dimension of its loop
+  };
+
+  OpBuilder builder;
+  Location loc;
+  Block *entry;
+  SmallVector<Dim> dims;
+  /// Deque: references stay valid while scopes are added.
+  std::deque<Scope> scopes;
+  size_t target = 0; ///< the scope that is being filled
+  size_t floor = 0;  ///< nothing is emitted outside this scope
+  SmallVector<Attribute> constants;
+  std::string constantPrefix;
+  llvm::DenseMap<Value, Value> constantBuffers;
+};
+
+} // namespace mlir::echo
+
+#endif // ECHO_LIB_CONVERSION_KERNELEMITTER_H

@@ -1,0 +1,69 @@
+//===- KernelPlan.h - Loops and chunks of a kernel --------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a kernel writes, as boxes of its outputs, and the loops that write
+// them. Boxes of one shape share their loops, so that what they have in common
+// is computed once: the four gates of an LSTM cell are one loop.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_LIB_CONVERSION_KERNELPLAN_H
+#define ECHO_LIB_CONVERSION_KERNELPLAN_H
+
+#include "KernelEmitter.h"
+#include <vector>
+
+namespace mlir::echo {
+
+/// Elements of work in a chunk, about.
+inline constexpr int64_t kChunkWork = 16384;
+
+/// Part of an output, and the tensor that it holds.
+struct Box {
+  unsigned output = 0;
+  SmallVector<int64_t> offsets, sizes;
+  Value tensor;
+  /// The tensor is a scalar that fills the box.
+  bool isFill = false;
+  /// Loops that must run before it can be written.
+  unsigned level = 0;
+};
+
+/// A loop over one or more neighbouring dimensions of the boxes.
+struct Loop {
+  SmallVector<unsigned> dims;
+  int64_t size = 1;
+  bool isVector = false;
+};
+
+/// Boxes of one shape (or with 1 in place of dimensions), and their loops,
+/// outermost first. Chunks cut the rows, which the first `numRowLoops` loops
+/// count together, and then the columns, which the next one counts.
+struct BoxGroup {
+  SmallVector<int64_t> sizes;
+  SmallVector<Box> boxes;
+  SmallVector<Loop> loops;
+  unsigned numRowLoops = 0;
+  bool hasColumnReduction = false;
+  int64_t rows = 1, rowsPerChunk = 1, rowChunks = 1;
+  int64_t columnsPerChunk = 0, columnChunks = 1; ///< 1: columns aren't cut
+  int64_t chunks() const { return rowChunks * columnChunks; }
+
+  /// The index of an element of `box` for the loops' dimensions.
+  AffineMap indexOf(const Box &box, MLIRContext *context) const;
+  /// Its offset in the output.
+  AffineExpr offsetOf(const Box &box, ArrayRef<int64_t> shape,
+                      MLIRContext *context) const;
+};
+
+/// The groups of what a kernel function of linalg ops returns.
+std::vector<BoxGroup> planKernel(func::FuncOp kernel);
+
+} // namespace mlir::echo
+
+#endif // ECHO_LIB_CONVERSION_KERNELPLAN_H

@@ -1,0 +1,335 @@
+//===- KernelReductions.cpp - Indices and reductions of kernels -----------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Numerics/ReductionTree.h"
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+std::optional<LinearForm> LinearForm::of(AffineExpr expr) {
+  LinearForm form;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    form.constant = constant.getValue();
+    return form;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    form.coefficients[dim.getPosition()] = 1;
+    return form;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::nullopt;
+  std::optional<LinearForm> lhs = of(binary.getLHS());
+  std::optional<LinearForm> rhs = of(binary.getRHS());
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add) {
+    for (auto [dim, coefficient] : rhs->coefficients)
+      lhs->coefficients[dim] += coefficient;
+    lhs->constant += rhs->constant;
+    return lhs;
+  }
+  // Affine expressions have constants on the right.
+  if (expr.getKind() != AffineExprKind::Mul || !rhs->coefficients.empty())
+    return std::nullopt;
+  for (auto &[dim, coefficient] : lhs->coefficients)
+    coefficient *= rhs->constant;
+  lhs->constant *= rhs->constant;
+  return lhs;
+}
+
+AffineMap mlir::echo::indexMap(ArrayRef<AffineExpr> exprs,
+                               MLIRContext *context) {
+  return AffineMap::get(kMaxDims, 0, exprs, context);
+}
+
+void mlir::echo::collectDims(AffineExpr expr,
+                             llvm::SmallDenseSet<unsigned> &dims) {
+  expr.walk([&](AffineExpr inner) {
+    if (auto dim = dyn_cast<AffineDimExpr>(inner))
+      dims.insert(dim.getPosition());
+  });
+}
+
+void mlir::echo::collectDims(AffineMap index,
+                             llvm::SmallDenseSet<unsigned> &dims) {
+  for (AffineExpr expr : index.getResults())
+    collectDims(expr, dims);
+}
+
+AffineExpr mlir::echo::linearize(AffineMap index, ArrayRef<int64_t> shape) {
+  // Components x floordiv n, x mod n are x again.
+  SmallVector<std::pair<AffineExpr, int64_t>> parts;
+  for (auto [expr, size] : llvm::zip_equal(index.getResults(), shape)) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (binary && expr.getKind() == AffineExprKind::Mod && !parts.empty() &&
+        binary.getRHS() == getAffineConstantExpr(size, index.getContext()) &&
+        parts.back().first == binary.getLHS().floorDiv(size)) {
+      parts.back().first = binary.getLHS();
+      parts.back().second *= size;
+      continue;
+    }
+    parts.push_back({expr, size});
+  }
+  AffineExpr sum = getAffineConstantExpr(0, index.getContext());
+  for (auto [expr, size] : parts)
+    sum = sum * size + expr;
+  return sum;
+}
+
+/// The components of a row-major position in `shape`.
+static SmallVector<AffineExpr> delinearize(AffineExpr position,
+                                           ArrayRef<int64_t> shape) {
+  SmallVector<AffineExpr> exprs(shape.size());
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    if (dim == 0) {
+      exprs[dim] = position;
+    } else if (shape[dim] <= 1) {
+      exprs[dim] = getAffineConstantExpr(0, position.getContext());
+    } else {
+      exprs[dim] = position % shape[dim];
+      position = position.floorDiv(shape[dim]);
+    }
+  }
+  return exprs;
+}
+
+AffineMap mlir::echo::sliceSource(tensor::ExtractSliceOp slice,
+                                  AffineMap index) {
+  SmallVector<AffineExpr> exprs;
+  for (auto [expr, offset, stride] :
+       llvm::zip_equal(index.getResults(), slice.getStaticOffsets(),
+                       slice.getStaticStrides()))
+    exprs.push_back(expr * stride + offset);
+  return indexMap(exprs, index.getContext());
+}
+
+AffineMap mlir::echo::reshapeSource(Operation *reshape, AffineMap index) {
+  MLIRContext *context = index.getContext();
+  auto source = cast<RankedTensorType>(reshape->getOperand(0).getType());
+  auto result = cast<RankedTensorType>(reshape->getResult(0).getType());
+  bool collapses = isa<tensor::CollapseShapeOp>(reshape);
+  SmallVector<ReassociationIndices> groups =
+      collapses ? cast<tensor::CollapseShapeOp>(reshape).getReassociationIndices()
+                : cast<tensor::ExpandShapeOp>(reshape).getReassociationIndices();
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  // Without groups all dimensions of the larger shape have size 1.
+  SmallVector<AffineExpr> exprs(source.getRank(), zero);
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    if (collapses) {
+      ArrayRef<int64_t> shape = source.getShape().slice(group[0], group.size());
+      for (auto [dim, expr] :
+           llvm::zip_equal(group, delinearize(index.getResult(i), shape)))
+        exprs[dim] = expr;
+    } else {
+      ArrayRef<int64_t> shape = result.getShape().slice(group[0], group.size());
+      exprs[i] = linearize(
+          indexMap(index.getResults().slice(group[0], group.size()), context),
+          shape);
+    }
+  }
+  return indexMap(exprs, context);
+}
+
+std::optional<Reduction> Reduction::match(linalg::GenericOp generic) {
+  if (generic.getNumReductionLoops() == 0)
+    return std::nullopt;
+  Reduction reduction;
+  reduction.generic = generic;
+  reduction.isTree = generic.getNumResults() == 1;
+  auto shape = cast<RankedTensorType>(generic.getInputs().front().getType())
+                   .getShape();
+  SmallVector<utils::IteratorType> iterators = generic.getIteratorTypesArray();
+  bool found = false;
+  for (auto [dim, iterator] : llvm::enumerate(iterators)) {
+    if (iterator == utils::IteratorType::reduction) {
+      reduction.first = found ? reduction.first : dim;
+      reduction.last = dim;
+      reduction.reduced *= shape[dim];
+      found = true;
+    } else if (found) {
+      reduction.inner *= shape[dim];
+    }
+  }
+  return reduction;
+}
+
+AffineMap mlir::echo::operandIndex(const Reduction &reduction, AffineMap index,
+                                   AffineExpr reduced) {
+  Reduction r = reduction;
+  auto shape = cast<RankedTensorType>(r.generic.getInputs().front().getType())
+                   .getShape();
+  SmallVector<AffineExpr> exprs(index.getResults().take_front(r.first));
+  llvm::append_range(exprs,
+                     delinearize(reduced, shape.slice(r.first, r.last -
+                                                                   r.first + 1)));
+  llvm::append_range(exprs, index.getResults().drop_front(r.first));
+  return indexMap(exprs, index.getContext());
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+Value KernelEmitter::emitOperand(const Reduction &reduction,
+                                 AffineMap operand) {
+  Reduction r = reduction;
+  return emit(r.generic.getInputs().front(), operand);
+}
+
+SmallVector<Value> KernelEmitter::combine(const Reduction &reduction,
+                                          AffineMap operand,
+                                          ValueRange accumulators,
+                                          Value element) {
+  Reduction r = reduction;
+  SmallVector<Value> arguments = {element};
+  llvm::append_range(arguments, accumulators);
+  return emitBody(r.generic.getBody(), arguments,
+                  operand ? operand.getResults() : ArrayRef<AffineExpr>());
+}
+
+SmallVector<Value> KernelEmitter::emitReduction(const Reduction &reduction,
+                                                AffineMap index) {
+  Reduction r = reduction;
+  SmallVector<Value> inits;
+  for (Value init : r.generic.getOutputs())
+    inits.push_back(emit(init, index));
+  if (r.isTree && r.isRow())
+    return {emitRowTree(r, index, inits.front())};
+  return emitFold(r, index, inits);
+}
+
+SmallVector<Value> KernelEmitter::emitFold(const Reduction &reduction,
+                                           AffineMap index, ValueRange inits) {
+  int64_t width = widthOf(index);
+  SmallVector<Value> initial;
+  for (Value init : inits)
+    initial.push_back(toVector(init, width));
+  MLIRContext *context = builder.getContext();
+
+  // Elements lower to upper in order, from the initial values on.
+  auto inOrder = [&](Value lower, Value upper) {
+    return foldLoop(
+        lower, upper, 1, initial,
+        [&](Value position, ValueRange accumulators) {
+          AffineExpr dim = getAffineDimExpr(addDim(position), context);
+          AffineMap operand = operandIndex(reduction, index, dim);
+          Value element = emitOperand(reduction, operand);
+          SmallVector<Value> next =
+              combine(reduction, operand, accumulators, element);
+          for (Value &value : next)
+            value = toVector(value, width);
+          return next;
+        });
+  };
+  int64_t size = reduction.reduced, block = numerics::kColumnBlock;
+  Value zero = constantIndex(0);
+  if (!reduction.isTree)
+    return inOrder(zero, constantIndex(size));
+
+  // Blocks from zero on, one after another.
+  int64_t full = size / block * block;
+  SmallVector<Value> totals = initial;
+  if (full != 0)
+    totals = foldLoop(zero, constantIndex(full), block, totals,
+                      [&](Value lower, ValueRange accumulators) {
+                        Value upper = arith::AddIOp::create(
+                            current(), loc, lower, constantIndex(block));
+                        SmallVector<Value> partials = inOrder(lower, upper);
+                        return combine(reduction, AffineMap(), accumulators,
+                                       partials.front());
+                      });
+  if (full != size) {
+    SmallVector<Value> partials =
+        inOrder(constantIndex(full), constantIndex(size));
+    totals = combine(reduction, AffineMap(), totals, partials.front());
+  }
+  return totals;
+}
+
+Value KernelEmitter::emitRowTree(const Reduction &reduction, AffineMap index,
+                                 Value init) {
+  MLIRContext *context = builder.getContext();
+  const int64_t width = kVectorWidth;
+  int64_t size = reduction.reduced, lanes = numerics::rowLanes(size);
+  Type element = init.getType();
+  Value buffer = stackBuffer(element, lanes);
+  auto vectorType = [&](int64_t width) {
+    return VectorType::get({width}, element);
+  };
+  auto load = [&](Value position, int64_t width) -> Value {
+    if (width == 1)
+      return memref::LoadOp::create(current(), loc, buffer, position);
+    return vector::LoadOp::create(current(), loc, vectorType(width), buffer,
+                                  position);
+  };
+  auto store = [&](Value value, Value position, int64_t width) {
+    if (width == 1)
+      memref::StoreOp::create(current(), loc, value, buffer, position);
+    else
+      vector::StoreOp::create(current(), loc, toVector(value, width), buffer,
+                              position);
+  };
+  auto add = [&](Value lhs, Value rhs) -> Value {
+    return arith::AddIOp::create(current(), loc, lhs, rhs);
+  };
+  // Lanes lower to upper take the elements from `base` on.
+  auto accumulate = [&](Value base, int64_t lower, int64_t upper,
+                        int64_t width) {
+    if (lower == upper)
+      return;
+    forLoop(constantIndex(lower), constantIndex(upper), width, [&](Value lane) {
+      unsigned dim = addDim(add(base, lane), width);
+      AffineMap operand =
+          operandIndex(reduction, index, getAffineDimExpr(dim, context));
+      Value value = toVector(emitOperand(reduction, operand), width);
+      Value sum = combine(reduction, operand, load(lane, width), value).front();
+      store(sum, lane, width);
+    });
+  };
+
+  Value zero = constantIndex(0);
+  forLoop(zero, constantIndex(lanes), width,
+          [&](Value lane) { store(init, lane, width); });
+  int64_t full = size / lanes * lanes, rest = size - full;
+  int64_t vectorRest = rest / width * width;
+  if (full != 0)
+    forLoop(zero, constantIndex(full), lanes,
+            [&](Value base) { accumulate(base, 0, lanes, width); });
+  Value base = constantIndex(full);
+  accumulate(base, 0, vectorRest, width);
+  accumulate(base, vectorRest, rest, 1);
+
+  // Halve the lanes, in memory while they are many.
+  int64_t half = lanes / 2;
+  for (; half >= numerics::kShortRowLanes; half /= 2)
+    forLoop(zero, constantIndex(half), width, [&](Value lane) {
+      Value upper = load(add(lane, constantIndex(half)), width);
+      store(combine(reduction, AffineMap(), load(lane, width), upper).front(),
+            lane, width);
+    });
+  Value vector = load(constantIndex(0), 2 * half);
+  for (; half >= 1; half /= 2) {
+    auto part = [&](int64_t first) -> Value {
+      SmallVector<int64_t> mask =
+          llvm::to_vector(llvm::seq<int64_t>(first, first + half));
+      return vector::ShuffleOp::create(current(), loc, vector, vector, mask);
+    };
+    Value lower = part(0), upper = part(half);
+    vector = combine(reduction, AffineMap(), lower, upper).front();
+  }
+  return vector::ExtractOp::create(current(), loc, vector, 0);
+}
