@@ -5,8 +5,8 @@
 """Sentence pairs from the translations of Debian's programs.
 
 gettext catalogues (.mo) hold a program's messages in English and another
-language. They come from packages, fetched with apt-get, and from
-/usr/share/locale; or from any pair of parallel text files. Pairs are cleaned,
+language. They come from Debian packages, fetched with apt-get, or from
+/usr/share/locale, or from any pair of parallel text files. Pairs are cleaned,
 told apart, and split so that no held-out source or target occurs in training,
 not even with other case, digits, access keys, placeholders or punctuation.
 """
@@ -34,6 +34,7 @@ PACKAGES = {
 }
 LANGUAGES = {"vi": "Vietnamese", "de": "German"}
 SPLITS = ("train", "dev", "test")
+SYSTEM_CATALOGUES = "/usr/share/locale"
 
 
 class CorpusError(Exception):
@@ -110,15 +111,21 @@ def find_catalogues(tree, language):
     return sorted(glob.glob(pattern, recursive=True))
 
 
-def catalogue_pairs(language, packages, cache, progress):
-    """All pairs of the packages and of this system, in a fixed order."""
+def catalogue_pairs(language, packages, cache, system, progress):
+    """All pairs of the packages, in a fixed order. What is installed on this
+    system joins them if asked for, or if no package can be had."""
     paths = []
     for package in packages:
         try:
             paths += fetch_catalogues(package, language, cache)
         except (CorpusError, OSError, subprocess.CalledProcessError) as error:
             progress("skipped: %s" % error)
-    paths += find_catalogues("/usr/share/locale", language)
+    if not paths and not system:
+        progress("no package could be fetched: taking the catalogues in %s" %
+                 SYSTEM_CATALOGUES)
+        system = True
+    if system:
+        paths += find_catalogues(SYSTEM_CATALOGUES, language)
     pairs = []
     for path in paths:
         try:
@@ -152,7 +159,7 @@ def usable(source, target, most_tokens):
     target_slots = [target[a:b] for a, b in text.find_slots(target)]
     if sorted(slots) != sorted(target_slots):
         return False
-    if not any(word.isalpha() for word in source_key.split()):
+    if not any(character.isalpha() for character in source_key):
         return False
     source_length = len(text.source_tokens(source)[0])
     target_length = len(text.target_tokens(target, slots))
@@ -185,7 +192,8 @@ def split(pairs, held_out):
         source, target = text.key(pair[0]), text.key(pair[1])
         if len(chosen) == 2 * held_out:
             break
-        if (len(source.split()) >= 3 and len(target.split()) >= 3 and
+        if (len(text.words(pair[0])) >= 3 and
+                len(text.words(pair[1])) >= 3 and
                 source not in sources and target not in targets):
             chosen.append(pair)
             sources.add(source)
@@ -204,8 +212,8 @@ def write_pairs(pairs, prefix):
             file.write("".join(pair[side] + "\n" for pair in pairs))
 
 
-def build(folder, language="vi", packages=None, cache=None, most_tokens=24,
-          held_out=500, parallel=None, limit=None, progress=print):
+def build(folder, language="vi", packages=None, cache=None, most_tokens=16,
+          held_out=500, parallel=None, system=False, progress=print):
     """Writes train, dev and test (.src and .tgt) into `folder` and returns
     them. `parallel` maps "train" and maybe "dev" and "test" to pairs of
     files."""
@@ -225,12 +233,10 @@ def build(folder, language="vi", packages=None, cache=None, most_tokens=24,
     else:
         if packages is None:
             packages = PACKAGES[language]
-        raw = catalogue_pairs(language, packages, cache, progress)
+        raw = catalogue_pairs(language, packages, cache, system, progress)
         progress("%d messages in English and %s" %
                  (len(raw), LANGUAGES.get(language, language)))
         splits = split(clean_pairs(raw, most_tokens), held_out)
-    if limit is not None:
-        splits["train"] = splits["train"][:limit]
     os.makedirs(folder, exist_ok=True)
     for name in SPLITS:
         write_pairs(splits[name], os.path.join(folder, name))
@@ -247,10 +253,13 @@ def add_arguments(parser):
     parser.add_argument("--packages", default=None,
                         help="Debian packages with catalogues, separated by "
                         "commas (default: a list for vi and de)")
+    parser.add_argument("--system", action="store_true",
+                        help="also take the catalogues in %s" %
+                        SYSTEM_CATALOGUES)
     parser.add_argument("--cache", default=os.path.normpath(
         os.path.join(here, "..", "..", ".cache", "nmt")),
         help="folder for fetched catalogues (default %(default)s)")
-    parser.add_argument("--max-tokens", type=int, default=24,
+    parser.add_argument("--max-tokens", type=int, default=16,
                         help="longest sentence (default %(default)s)")
     parser.add_argument("--held-out", type=int, default=500,
                         help="pairs for choosing and for testing, each "
@@ -283,7 +292,7 @@ def build_from_arguments(arguments, folder, progress=print):
         packages = [p for p in packages.split(",") if p]
     return build(folder, arguments.language, packages, arguments.cache,
                  arguments.max_tokens, arguments.held_out, parallel,
-                 progress=progress)
+                 arguments.system, progress)
 
 
 def main():

@@ -12,18 +12,27 @@ import numpy as np
 
 import text
 
-# The largest source and target length of each bucket.
-BUCKETS = ((5, 7), (8, 11), (12, 17), (17, 25), (25, 25))
-# Inside a bucket's target length there is one token for the end.
-
 
 class BuildError(Exception):
     """A tool that failed; the message is its error."""
 
 
-def bucket_of(source_length, target_length=0):
+def make_buckets(most_tokens):
+    """The largest source and target length of each bucket; one target token
+    ends the sentence. Short sentences may grow more in translation."""
+    buckets = []
+    for part in (0.3, 0.45, 0.65, 1.0):
+        source = max(1, round(part * most_tokens))
+        target = most_tokens if part == 1 else min(most_tokens,
+                                                   round(1.4 * source) + 2)
+        if not buckets or source > buckets[-1][0]:
+            buckets.append((source, target + 1))
+    return buckets
+
+
+def bucket_of(buckets, source_length, target_length=0):
     """The first bucket that holds a pair, or None."""
-    for bucket in BUCKETS:
+    for bucket in buckets:
         if source_length <= bucket[0] and target_length + 1 <= bucket[1]:
             return bucket
     return None
@@ -104,17 +113,17 @@ def training_batch(pairs, batch, bucket):
     return {**inputs, "tgt_in": tgt_in, "tgt_out": tgt_out}
 
 
-def encode_pairs(pairs, source_vocabulary, target_vocabulary):
+def encode_pairs(pairs, buckets, source_vocabulary, target_vocabulary):
     """Pairs of numbers, by bucket; pairs that fit none are left out."""
-    buckets = {bucket: [] for bucket in BUCKETS}
+    encoded = {bucket: [] for bucket in buckets}
     for source, target in pairs:
         source_tokens, slots = text.source_tokens(source)
         target_tokens = text.target_tokens(target, slots)
-        bucket = bucket_of(len(source_tokens), len(target_tokens))
+        bucket = bucket_of(buckets, len(source_tokens), len(target_tokens))
         if bucket and source_tokens and target_tokens:
-            buckets[bucket].append((source_vocabulary.encode(source_tokens),
+            encoded[bucket].append((source_vocabulary.encode(source_tokens),
                                     target_vocabulary.encode(target_tokens)))
-    return buckets
+    return encoded
 
 
 def epoch(buckets, batch, random):

@@ -52,8 +52,13 @@ def clean(text):
 def key(text):
     """What two sentences have in common if they differ by nothing but case,
     digits, access keys, placeholders, punctuation and spaces."""
+    return "".join(words(text))
+
+
+def words(text):
+    """The words without placeholders and numbers, in one case."""
     text = PLACEHOLDER_OR_NUMBER.sub(" ", clean(text)).casefold()
-    return " ".join(re.findall(r"[^\W_]+", text))
+    return re.findall(r"[^\W_]+", text)
 
 
 def find_slots(text):

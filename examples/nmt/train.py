@@ -120,9 +120,10 @@ class Trainer:
             arguments.most_words) for side in (0, 1)]
         for vocabulary, name in zip(vocabularies, ("source", "target")):
             vocabulary.save(os.path.join(folder, name + ".vocabulary"))
+        buckets = steps.make_buckets(arguments.max_tokens)
         self.buckets = {
             bucket: pairs for bucket, pairs in steps.encode_pairs(
-                splits["train"], *vocabularies).items() if pairs}
+                splits["train"], buckets, *vocabularies).items() if pairs}
         if not self.buckets:
             raise corpus.CorpusError("no pair is short enough to train on")
         self.options = {
@@ -136,7 +137,8 @@ class Trainer:
             "label-smoothing": arguments.label_smoothing, "mode": "train",
         }
         write_atomically(os.path.join(folder, SETTINGS),
-                         json.dumps(self.options, indent=1) + "\n")
+                         json.dumps({"options": self.options,
+                                     "buckets": buckets}, indent=1) + "\n")
         self.sessions = {}
 
     def compile(self, progress=print):
@@ -270,6 +272,8 @@ def main():
         train(arguments.folder, splits, arguments)
     except ERRORS as error:
         sys.exit("train.py: error: %s" % error)
+    except KeyboardInterrupt:
+        sys.exit("train.py: interrupted before the training began")
 
 
 if __name__ == "__main__":

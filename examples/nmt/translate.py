@@ -24,7 +24,9 @@ class Translator:
     def __init__(self, folder, build_dir, threads=0):
         with open(os.path.join(folder, train.SETTINGS),
                   encoding="utf-8") as file:
-            self.options = json.load(file)
+            settings = json.load(file)
+        self.options = settings["options"]
+        self.buckets = [tuple(bucket) for bucket in settings["buckets"]]
         self.source, self.target = (
             text.Vocabulary.load(os.path.join(folder, name + ".vocabulary"))
             for name in ("source", "target"))
@@ -51,13 +53,13 @@ class Translator:
 
     def forget(self, seed=0):
         """Parameters as before any training."""
-        self.session(steps.BUCKETS[0])
+        self.session(self.buckets[0])
         for session in self.sessions.values():
             session.initialize(seed)
 
     def recall(self):
         """The checkpoint's parameters."""
-        self.session(steps.BUCKETS[0])
+        self.session(self.buckets[0])
         self.first.load(self.checkpoint)
 
     def translate(self, sentences):
@@ -65,10 +67,11 @@ class Translator:
         groups, prepared = {}, []
         for i, sentence in enumerate(sentences):
             tokens, slots = text.source_tokens(text.clean(sentence))
-            tokens = tokens[:steps.BUCKETS[-1][0]]
+            tokens = tokens[:self.buckets[-1][0]]
             prepared.append((self.source.encode(tokens), slots))
             if tokens:
-                groups.setdefault(steps.bucket_of(len(tokens)), []).append(i)
+                groups.setdefault(steps.bucket_of(self.buckets,
+                                                  len(tokens)), []).append(i)
         translations = [""] * len(sentences)
         for bucket, members in sorted(groups.items()):
             session = self.session(bucket)
