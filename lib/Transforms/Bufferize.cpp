@@ -76,6 +76,38 @@ mlir::echo::getAliasedArguments(func::FuncOp function) {
   return aliases;
 }
 
+LogicalResult mlir::echo::nameTensors(func::FuncOp function) {
+  auto aliases = getAliasedArguments(function);
+  if (failed(aliases))
+    return failure();
+  Builder builder(function.getContext());
+  llvm::StringSet<> taken;
+  unsigned numArguments = function.getNumArguments();
+  unsigned numResults = function.getNumResults();
+  for (unsigned i = 0; i < numArguments; ++i)
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr))
+      taken.insert(name);
+  for (unsigned i = 0; i < numResults; ++i)
+    if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
+      if (!(*aliases)[i])
+        taken.insert(name);
+  auto findName = [&](std::string name) {
+    while (!taken.insert(name).second)
+      name += "_";
+    return builder.getStringAttr(name);
+  };
+  for (unsigned i = 0; i < numArguments; ++i)
+    if (!function.getArgAttr(i, kNameAttr))
+      function.setArgAttr(i, kNameAttr, findName("arg" + std::to_string(i)));
+  for (unsigned i = 0; i < numResults; ++i)
+    if (!(*aliases)[i] && !function.getResultAttr(i, kNameAttr))
+      function.setResultAttr(i, kNameAttr,
+                             findName(function.getResultAttr(i, kLossAttr)
+                                          ? "loss"
+                                          : "result" + std::to_string(i)));
+  return success();
+}
+
 namespace {
 
 /// Where a tensor's bytes lie: `offset` bytes into the buffer of `root`, which
@@ -115,7 +147,6 @@ private:
   LogicalResult convert(Operation &op);
   void convertReturn();
   void moveToArguments(Location loc, SmallVectorImpl<Move> &moves);
-  void nameTensors();
 
   bool isIdentity(unsigned result);
   bool isWhole(Value value);
@@ -488,35 +519,6 @@ void HostBufferizer::convertReturn() {
     function.setResAttrsAttr(builder.getArrayAttr(resultAttrs));
 }
 
-/// Gives every argument and result a name, before results that replace
-/// arguments disappear and indices change.
-void HostBufferizer::nameTensors() {
-  llvm::StringSet<> taken;
-  unsigned numArguments = function.getNumArguments();
-  unsigned numResults = function.getNumResults();
-  for (unsigned i = 0; i < numArguments; ++i)
-    if (auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr))
-      taken.insert(name);
-  for (unsigned i = 0; i < numResults; ++i)
-    if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
-      if (!aliases[i])
-        taken.insert(name);
-  auto findName = [&](std::string name) {
-    while (!taken.insert(name).second)
-      name += "_";
-    return builder.getStringAttr(name);
-  };
-  for (unsigned i = 0; i < numArguments; ++i)
-    if (!function.getArgAttr(i, kNameAttr))
-      function.setArgAttr(i, kNameAttr, findName("arg" + std::to_string(i)));
-  for (unsigned i = 0; i < numResults; ++i)
-    if (!aliases[i] && !function.getResultAttr(i, kNameAttr))
-      function.setResultAttr(i, kNameAttr,
-                             findName(function.getResultAttr(i, kLossAttr)
-                                          ? "loss"
-                                          : "result" + std::to_string(i)));
-}
-
 LogicalResult HostBufferizer::run() {
   if (failed(check()) || failed(findStorage()))
     return failure();
@@ -524,7 +526,9 @@ LogicalResult HostBufferizer::run() {
   if (sinkUpdates())
     findLastReads();
   assignArguments();
-  nameTensors();
+  // Before results that replace arguments disappear and indices change.
+  if (failed(nameTensors(function)))
+    return failure();
 
   Block &block = function.getBody().front();
   unsigned numArguments = block.getNumArguments();

@@ -8,35 +8,17 @@
 
 #include "Initialize.h"
 
+#include "Echo/Numerics/HostAlgebra.h"
+#include "Echo/Numerics/Philox.h"
 #include "HalfFloat.h"
 
+#include <array>
 #include <cmath>
-#include <cstring>
-#include <limits>
 
 using namespace echo;
+namespace numerics = mlir::echo::numerics;
 
 namespace {
-
-/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
-/// 3", 2011): 128 random bits for a 128-bit counter and a 64-bit key.
-void philox(const uint32_t counter[4], uint64_t key, uint32_t result[4]) {
-  uint32_t x[4] = {counter[0], counter[1], counter[2], counter[3]};
-  auto key0 = static_cast<uint32_t>(key);
-  auto key1 = static_cast<uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    uint64_t product0 = uint64_t(0xD2511F53) * x[0];
-    uint64_t product1 = uint64_t(0xCD9E8D57) * x[2];
-    uint32_t next[4] = {static_cast<uint32_t>(product1 >> 32) ^ x[1] ^ key0,
-                        static_cast<uint32_t>(product1),
-                        static_cast<uint32_t>(product0 >> 32) ^ x[3] ^ key1,
-                        static_cast<uint32_t>(product0)};
-    std::memcpy(x, next, sizeof(x));
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
-  std::memcpy(result, x, sizeof(x));
-}
 
 uint64_t hashName(const std::string &name) {
   uint64_t hash = 0xcbf29ce484222325u;
@@ -54,19 +36,24 @@ public:
   uint64_t next() {
     if (element % 2 == 0) {
       uint64_t block = element / 2;
-      uint32_t counter[4] = {
-          static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
-          static_cast<uint32_t>(name), static_cast<uint32_t>(name >> 32)};
-      philox(counter, seed, words);
+      words =
+          numerics::philox4x32(numerics::HostWords(),
+                               {low(block), high(block), low(name), high(name)},
+                               {low(seed), high(seed)});
     }
-    const uint32_t *pair = words + 2 * (element % 2);
+    uint64_t first = 2 * (element % 2);
     ++element;
-    return pair[0] | uint64_t(pair[1]) << 32;
+    return words[first] | uint64_t(words[first + 1]) << 32;
   }
 
 private:
+  static uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
+  static uint32_t high(uint64_t value) {
+    return static_cast<uint32_t>(value >> 32);
+  }
+
   uint64_t seed, name, element = 0;
-  uint32_t words[4];
+  std::array<uint32_t, 4> words;
 };
 
 /// ln(x) for normal x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and

@@ -25,6 +25,11 @@ bool isPersistentArgument(func::FuncOp function, unsigned index);
 FailureOr<SmallVector<std::optional<unsigned>>>
 getAliasedArguments(func::FuncOp function);
 
+/// Gives every argument, and every result that replaces none, the attribute
+/// `echo.name` if it has none: "arg<index>", "result<index>", or "loss" for the
+/// loss. Fails with a diagnostic where getAliasedArguments does.
+LogicalResult nameTensors(func::FuncOp function);
+
 /// Turns a function of launches, library calls and views on tensors into one
 /// on buffers, in linear time; see the pass `echo-bufferize`. `symbols` finds
 /// the kernels.

@@ -1,0 +1,264 @@
+//===- InterpreterStep.cpp - Steps on the reference interpreter -----------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Target/Interpreter.h"
+#include "Step.h"
+#include "common/Error.h"
+#include "common/HalfFloat.h"
+#include "common/Initialize.h"
+#include "common/Npy.h"
+#include "common/Npz.h"
+
+#include <cstring>
+
+using namespace echo;
+using namespace echo::run;
+using mlir::echo::HostTensor;
+
+namespace {
+
+std::optional<DataType> dataType(mlir::Type type) {
+  if (type.isF32())
+    return DataType::F32;
+  if (type.isF64())
+    return DataType::F64;
+  if (type.isF16())
+    return DataType::F16;
+  if (type.isBF16())
+    return DataType::BF16;
+  if (type.isInteger(8))
+    return DataType::I8;
+  if (type.isInteger(32))
+    return DataType::I32;
+  if (type.isInteger(64))
+    return DataType::I64;
+  if (type.isInteger(1))
+    return DataType::I1;
+  return std::nullopt;
+}
+
+bool isFloat(DataType type) {
+  return type == DataType::F32 || type == DataType::F64 ||
+         type == DataType::F16 || type == DataType::BF16;
+}
+
+/// The same numbers in f64.
+std::string widen(DataType type, std::string_view bytes) {
+  size_t count = bytes.size() / bytesOf(type);
+  std::string result(count * sizeof(double), '\0');
+  for (size_t i = 0; i < count; ++i) {
+    double value = 0;
+    const char *from = bytes.data() + i * bytesOf(type);
+    if (type == DataType::F32) {
+      float narrow;
+      std::memcpy(&narrow, from, sizeof(narrow));
+      value = narrow;
+    } else if (type == DataType::F64) {
+      std::memcpy(&value, from, sizeof(value));
+    } else {
+      uint16_t bits;
+      std::memcpy(&bits, from, sizeof(bits));
+      value = type == DataType::F16 ? fromF16(bits) : fromBF16(bits);
+    }
+    std::memcpy(result.data() + i * sizeof(double), &value, sizeof(value));
+  }
+  return result;
+}
+
+class InterpreterStep : public Step {
+public:
+  InterpreterStep(mlir::func::FuncOp function, bool exact)
+      : function(function), exact(exact), interpreter(create(function, exact)) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      addArgument(i);
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (!interpreter.getAliasedArgument(i))
+        addResult(i);
+  }
+
+  std::string readInput(size_t index, std::string_view file,
+                        const std::string &place) const override;
+  void initialize(uint64_t seed) override;
+  void set(size_t index, std::string_view bytes) override;
+  std::string get(size_t index) const override;
+  void step() override {
+    if (failed(interpreter.step()))
+      throw Diagnosed();
+  }
+  void save(const std::string &path) const override;
+  void load(const std::string &path) override;
+
+private:
+  static mlir::echo::StepInterpreter create(mlir::func::FuncOp function,
+                                            bool exact);
+  void addArgument(unsigned index);
+  void addResult(unsigned index);
+  void add(Tensor tensor, mlir::Type type);
+
+  mlir::func::FuncOp function;
+  bool exact;
+  mlir::echo::StepInterpreter interpreter;
+  /// Per tensor: the type it is declared with, and its type here.
+  std::vector<DataType> declared;
+  std::vector<mlir::RankedTensorType> types;
+};
+
+} // namespace
+
+mlir::echo::StepInterpreter InterpreterStep::create(mlir::func::FuncOp function,
+                                                    bool exact) {
+  mlir::echo::InterpreterOptions options;
+  options.mode = exact ? mlir::echo::InterpreterMode::Exact
+                       : mlir::echo::InterpreterMode::F64;
+  auto created = mlir::echo::StepInterpreter::create(function, options);
+  if (failed(created))
+    throw Diagnosed();
+  return std::move(*created);
+}
+
+void InterpreterStep::add(Tensor tensor, mlir::Type type) {
+  auto ranked = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  std::optional<DataType> element = ranked && ranked.hasStaticShape()
+                                        ? dataType(ranked.getElementType())
+                                        : std::nullopt;
+  if (!element) {
+    function.emitOpError("can't be run: '")
+        << tensor.name << "' has the type " << type
+        << ", expected a tensor of static shape";
+    throw Diagnosed();
+  }
+  declared.push_back(*element);
+  tensor.type = !exact && isFloat(*element) ? DataType::F64 : *element;
+  tensor.shape.assign(ranked.getShape().begin(), ranked.getShape().end());
+  tensor.bytes = bytesOf(tensor.type) * ranked.getNumElements();
+  types.push_back(tensor.type == *element ? ranked
+                                          : ranked.clone(mlir::Float64Type::get(
+                                                function.getContext())));
+  list.push_back(std::move(tensor));
+}
+
+void InterpreterStep::addArgument(unsigned index) {
+  Tensor tensor;
+  tensor.name = interpreter.getArgumentNames()[index];
+  auto attribute =
+      function.getArgAttrOfType<mlir::StringAttr>(index, mlir::echo::kRoleAttr);
+  llvm::StringRef role = attribute ? attribute.getValue() : "input";
+  if (role == "label")
+    tensor.role = Role::Label;
+  else if (role == "parameter")
+    tensor.role = Role::Parameter;
+  else if (role == "state")
+    tensor.role = Role::State;
+  auto init = function.getArgAttrOfType<mlir::echo::InitAttr>(
+      index, mlir::echo::kInitAttr);
+  if (init) {
+    tensor.init.a = init.getA().getValueAsDouble();
+    tensor.init.b = init.getB().getValueAsDouble();
+    switch (init.getKind()) {
+    case mlir::echo::InitKind::Constant:
+      tensor.init.kind = InitKind::Constant;
+      break;
+    case mlir::echo::InitKind::Uniform:
+      tensor.init.kind = InitKind::Uniform;
+      break;
+    case mlir::echo::InitKind::Normal:
+      tensor.init.kind = InitKind::Normal;
+      break;
+    case mlir::echo::InitKind::RandInt:
+      tensor.init.kind = InitKind::RandInt;
+      break;
+    }
+  }
+  add(std::move(tensor), function.getArgumentTypes()[index]);
+}
+
+void InterpreterStep::addResult(unsigned index) {
+  Tensor tensor;
+  tensor.name = interpreter.getResultNames()[index];
+  tensor.role = Role::Result;
+  tensor.isLoss =
+      static_cast<bool>(function.getResultAttr(index, mlir::echo::kLossAttr));
+  add(std::move(tensor), function.getResultTypes()[index]);
+}
+
+std::string InterpreterStep::readInput(size_t index, std::string_view file,
+                                       const std::string &place) const {
+  const Tensor &tensor = list[index];
+  if (tensor.type == declared[index])
+    return Step::readInput(index, file, place);
+  // f64 takes the declared type too.
+  try {
+    return Step::readInput(index, file, place);
+  } catch (const Error &) {
+    return widen(declared[index],
+                 readNpy(file, place, declared[index], tensor.shape));
+  }
+}
+
+void InterpreterStep::initialize(uint64_t seed) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].role == Role::Result)
+      continue;
+    // Drawn in the declared type, so that every target starts alike.
+    Tensor tensor = list[i];
+    tensor.type = declared[i];
+    tensor.bytes = list[i].bytes / bytesOf(list[i].type) * bytesOf(declared[i]);
+    std::string bytes(tensor.bytes, '\0');
+    drawValues(tensor, seed, bytes.data());
+    set(i, list[i].type == declared[i] ? bytes : widen(declared[i], bytes));
+  }
+}
+
+void InterpreterStep::set(size_t index, std::string_view bytes) {
+  auto value = HostTensor::fromBytes(
+      types[index], llvm::ArrayRef(bytes.data(), bytes.size()));
+  if (failed(value))
+    throwInvalid("'" + list[index].name + "': expected " +
+                 std::to_string(list[index].bytes) + " bytes, got " +
+                 std::to_string(bytes.size()));
+  if (failed(interpreter.set(list[index].name, std::move(*value))))
+    throw Diagnosed();
+}
+
+std::string InterpreterStep::get(size_t index) const {
+  const HostTensor *value = interpreter.get(list[index].name);
+  if (!value)
+    throwInvalid("'" + list[index].name + "' has no value: no step was run");
+  llvm::ArrayRef<char> bytes = value->getBytes();
+  return std::string(bytes.data(), bytes.size());
+}
+
+void InterpreterStep::save(const std::string &path) const {
+  std::vector<NpzEntry> entries;
+  std::vector<std::string> contents;
+  contents.reserve(list.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!isPersistent(list[i].role))
+      continue;
+    contents.push_back(get(i));
+    entries.push_back({&list[i], contents.back().data()});
+  }
+  writeNpz(path, entries);
+}
+
+void InterpreterStep::load(const std::string &path) {
+  NpzReader reader(path);
+  std::vector<std::string> contents(list.size());
+  for (size_t i = 0; i < list.size(); ++i)
+    if (isPersistent(list[i].role))
+      contents[i] = reader.read(list[i]);
+  for (size_t i = 0; i < list.size(); ++i)
+    if (isPersistent(list[i].role))
+      set(i, contents[i]);
+}
+
+std::unique_ptr<Step> run::interpretStep(mlir::func::FuncOp function,
+                                         bool exact) {
+  return std::make_unique<InterpreterStep>(function, exact);
+}

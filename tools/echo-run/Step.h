@@ -1,0 +1,73 @@
+//===- Step.h - A step that can be run, whatever runs it --------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_TOOLS_ECHORUN_STEP_H
+#define ECHO_TOOLS_ECHORUN_STEP_H
+
+#include "Program.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace echo::run {
+
+/// A diagnostic was printed: nothing more is to be said.
+struct Diagnosed {};
+
+/// Memory of a step, where the target plans it.
+struct Memory {
+  uint64_t arena = 0, logicalPeak = 0;
+};
+
+/// A step with its tensors. Failures throw echo::Error, echo::runtime::Error
+/// or Diagnosed.
+class Step {
+public:
+  virtual ~Step() = default;
+
+  /// Arguments and results, in their order, with the types of the values that
+  /// set() takes and get() gives.
+  const std::vector<Tensor> &tensors() const { return list; }
+  /// The index of a tensor; throws echo::Error if there is none.
+  size_t find(std::string_view name) const;
+  std::optional<size_t> loss() const;
+
+  /// The bytes of an .npy file for a tensor.
+  virtual std::string readInput(size_t index, std::string_view file,
+                                const std::string &place) const;
+
+  /// Draws every argument from the seed.
+  virtual void initialize(uint64_t seed) = 0;
+  virtual void set(size_t index, std::string_view bytes) = 0;
+  virtual std::string get(size_t index) const = 0;
+  virtual void step() = 0;
+  virtual void save(const std::string &path) const = 0;
+  virtual void load(const std::string &path) = 0;
+  virtual std::optional<Memory> memory() const { return std::nullopt; }
+  /// Heap allocations of the runtime in the last step, where they are counted.
+  virtual std::optional<uint64_t> allocations() const { return std::nullopt; }
+  /// Kernel and library calls of a step, where there are such.
+  virtual std::optional<uint64_t> calls() const { return std::nullopt; }
+
+protected:
+  std::vector<Tensor> list;
+};
+
+/// Opens an artefact.
+std::unique_ptr<Step> openArtifact(const std::string &path, int threads);
+
+/// A function of Echo ops on the reference interpreter: f64, or the declared
+/// types if `exact`. The function's module outlives the step.
+std::unique_ptr<Step> interpretStep(mlir::func::FuncOp function, bool exact);
+
+} // namespace echo::run
+
+#endif // ECHO_TOOLS_ECHORUN_STEP_H

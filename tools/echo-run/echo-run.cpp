@@ -1,0 +1,274 @@
+//===- echo-run.cpp - Runs training steps ---------------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Conversion/EmitProgram.h"
+#include "Echo/InitAll.h"
+#include "Echo/Pipelines/Pipelines.h"
+#include "Echo/Target/Artifact.h"
+#include "Echo/Transforms/Bufferize.h"
+#include "Training.h"
+#include "common/AtomicFile.h"
+#include "common/Error.h"
+#include "echo_runtime.hpp"
+#include "mlir/IR/AsmState.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+
+#include <chrono>
+
+using namespace echo;
+using namespace echo::run;
+namespace cl = llvm::cl;
+
+namespace {
+
+enum class Target { CPU, Interpreter };
+enum class Precision { Exact, F64 };
+
+struct Options {
+  cl::OptionCategory category{"echo-run options"};
+  cl::opt<std::string> model{cl::Positional, cl::Required, cl::cat(category),
+                             cl::desc("<model.mlir or step.so>")};
+  cl::opt<std::string> entry{
+      "entry", cl::cat(category), cl::value_desc("function"),
+      cl::desc("Function to run; default: the only public one")};
+  cl::opt<Target> target{
+      "target", cl::cat(category), cl::init(Target::CPU),
+      cl::desc("What runs it:"),
+      cl::values(
+          clEnumValN(Target::CPU, "cpu", "compiled for this machine (default)"),
+          clEnumValN(Target::Interpreter, "interpreter",
+                     "the reference interpreter, op by op"))};
+  cl::opt<Precision> precision{
+      "precision", cl::cat(category), cl::init(Precision::Exact),
+      cl::desc("How the interpreter computes:"),
+      cl::values(clEnumValN(Precision::Exact, "exact",
+                            "in the declared types (default)"),
+                 clEnumValN(Precision::F64, "f64", "every float in f64"))};
+  cl::opt<std::string> optimizer{
+      "optimizer", cl::cat(category), cl::value_desc("kind[,option=value...]"),
+      cl::desc("Make a training step of a forward graph: sgd, momentum or "
+               "adam, with options of echo-optimizer")};
+  cl::opt<uint64_t> steps{"steps", cl::cat(category), cl::init(1),
+                          cl::value_desc("N"),
+                          cl::desc("Steps to run (default: 1)")};
+  cl::list<std::string> inputs{
+      "input", cl::cat(category), cl::value_desc("name=file.npy"),
+      cl::desc("Value of an argument; may be repeated. What isn't given is "
+               "drawn from the seed")};
+  cl::list<std::string> scalars{
+      "set", cl::cat(category), cl::value_desc("name=value"),
+      cl::desc("Value of an argument of one element; may be repeated")};
+  cl::opt<uint64_t> seed{
+      "seed", cl::cat(category), cl::init(0), cl::value_desc("S"),
+      cl::desc("Seed of everything that is drawn (default: 0)")};
+  cl::opt<unsigned> threads{
+      "threads", cl::cat(category), cl::init(0), cl::value_desc("N"),
+      cl::desc("Threads of the cpu target (default: all cores)")};
+  cl::opt<std::string> output{
+      "output", cl::cat(category), cl::value_desc("folder"),
+      cl::desc("Write each result as .npy, and checkpoint.npz, there")};
+  cl::opt<std::string> checkpoint{
+      "checkpoint", cl::cat(category), cl::value_desc("file.npz"),
+      cl::desc("Write parameters and state there at the end")};
+  cl::opt<uint64_t> checkpointEvery{
+      "checkpoint-every", cl::cat(category), cl::init(0), cl::value_desc("N"),
+      cl::desc("Write the checkpoint after every N steps too")};
+  cl::opt<std::string> resume{
+      "resume", cl::cat(category), cl::value_desc("file.npz"),
+      cl::desc("Start from the parameters and state of a checkpoint")};
+  cl::opt<std::string> report{"report", cl::cat(category),
+                              cl::value_desc("file.json"),
+                              cl::desc("Write losses, times and memory there")};
+  cl::opt<bool> quiet{"quiet", cl::cat(category), cl::init(false),
+                      cl::desc("Print errors alone")};
+};
+
+/// A folder for the compiled step that is removed with it.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    if (std::error_code code =
+            llvm::sys::fs::createUniqueDirectory("echo-run", path))
+      throw Error(ECHO_IO_ERROR,
+                  "can't make a temporary folder: " + code.message());
+  }
+  ~TemporaryFolder() { llvm::sys::fs::remove_directories(path); }
+  std::string file(const char *name) const { return (path + "/" + name).str(); }
+
+private:
+  llvm::SmallString<128> path;
+};
+
+bool isSharedObject(const std::string &path) {
+  return llvm::StringRef(readFile(path))
+      .starts_with("\x7f"
+                   "ELF");
+}
+
+mlir::DialectRegistry makeRegistry() {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::echo::registerAllDialects(registry);
+  return registry;
+}
+
+/// A module with its context; diagnostics are printed with their source line.
+class Model {
+public:
+  explicit Model(const std::string &path) : context(makeRegistry()) {
+    std::string message;
+    std::unique_ptr<llvm::MemoryBuffer> file =
+        mlir::openInputFile(path, &message);
+    if (!file)
+      throw Error(ECHO_IO_ERROR, message);
+    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+    handler = std::make_unique<mlir::SourceMgrDiagnosticHandler>(
+        sources, &context, llvm::errs());
+    module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+    if (!module)
+      throw Diagnosed();
+  }
+
+  mlir::ModuleOp get() { return *module; }
+  mlir::MLIRContext *getContext() { return &context; }
+
+private:
+  mlir::MLIRContext context;
+  llvm::SourceMgr sources;
+  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+std::unique_ptr<Step> compile(Model &model, const std::string &entry,
+                              const Options &options) {
+  TemporaryFolder folder;
+  std::string path = folder.file("step.so");
+  mlir::echo::ArtifactOptions artifact;
+  artifact.entry = entry;
+  artifact.optimizer = options.optimizer;
+  if (options.threads != 0)
+    artifact.threads = options.threads;
+  if (failed(mlir::echo::compileToArtifact(model.get(), artifact, path)))
+    throw Diagnosed();
+  // The loader keeps what it has mapped: the file may go.
+  return openArtifact(path, static_cast<int>(options.threads));
+}
+
+std::unique_ptr<Step> interpret(Model &model, mlir::func::FuncOp function,
+                                const Options &options) {
+  if (!options.optimizer.empty()) {
+    mlir::PassManager manager(model.getContext());
+    mlir::echo::TrainingStepOptions trainingStep;
+    trainingStep.function = function.getName().str();
+    trainingStep.optimizer = options.optimizer.getValue();
+    if (failed(mlir::echo::buildTrainingStepPipeline(manager, trainingStep)))
+      throwInvalid("--optimizer=" + options.optimizer +
+                   ": can't read the optimizer's options");
+    if (failed(manager.run(model.get())))
+      throw Diagnosed();
+  }
+  if (failed(mlir::echo::nameTensors(function)))
+    throw Diagnosed();
+  return interpretStep(function, options.precision == Precision::Exact);
+}
+
+void runTool(const Options &options) {
+  TrainingOptions training;
+  training.steps = options.steps;
+  training.seed = options.seed;
+  training.outputFolder = options.output;
+  training.checkpoint = options.checkpoint;
+  training.checkpointEvery = options.checkpointEvery;
+  training.resume = options.resume;
+  training.report = options.report;
+  training.quiet = options.quiet;
+  training.model = options.model;
+  training.threads = static_cast<int>(options.threads);
+  bool interpreted = options.target == Target::Interpreter;
+  training.target = interpreted ? "interpreter" : "cpu";
+  for (const std::string &text : options.inputs)
+    training.inputs.push_back(splitAssignment(text, "--input"));
+  for (const std::string &text : options.scalars)
+    training.scalars.push_back(splitAssignment(text, "--set"));
+  if (options.checkpointEvery != 0 && training.checkpoint.empty())
+    throwInvalid("--checkpoint-every needs --checkpoint");
+  if (options.precision.getNumOccurrences() && !interpreted)
+    throwInvalid("--precision needs --target=interpreter");
+
+  auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Step> step;
+  if (isSharedObject(options.model)) {
+    if (interpreted || !options.entry.empty() || !options.optimizer.empty())
+      throwInvalid("'" + options.model +
+                   "' is compiled: --target=interpreter, --entry and "
+                   "--optimizer take an .mlir file");
+    checkOutputs(training);
+    step = openArtifact(options.model, static_cast<int>(options.threads));
+  } else {
+    model = std::make_unique<Model>(options.model);
+    auto function = mlir::echo::findHostFunction(model->get(), options.entry);
+    if (failed(function))
+      throw Diagnosed();
+    training.entry = function->getName().str();
+    checkOutputs(training);
+    step = interpreted ? interpret(*model, *function, options)
+                       : compile(*model, training.entry, options);
+  }
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  training.compileSeconds = seconds.count();
+  train(*step, training);
+}
+
+} // namespace
+
+/// LLVM's libraries register options too, "threads" among them: an option of
+/// the same name would end the process.
+static void forgetLibraryOptions() {
+  llvm::SmallVector<cl::Option *> foreign;
+  for (auto [name, option] : cl::getRegisteredOptions())
+    if (!name.starts_with("help") && name != "version")
+      foreign.push_back(option);
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  forgetLibraryOptions();
+  Options options;
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Runs a training step or any function of Echo ops\n\n"
+      "Prints loss and time per step, and memory. Exit code 1 on errors, with "
+      "earlier files whole.\n",
+      nullptr, nullptr, nullptr, /*LongOptionsUseDoubleDash=*/true);
+  try {
+    runTool(options);
+    return 0;
+  } catch (const Diagnosed &) {
+    return 1;
+  } catch (const std::bad_alloc &) {
+    llvm::WithColor::error(llvm::errs(), "echo-run") << "out of memory\n";
+    return 1;
+  } catch (const std::exception &error) {
+    llvm::WithColor::error(llvm::errs(), "echo-run") << error.what() << "\n";
+    return 1;
+  }
+}
