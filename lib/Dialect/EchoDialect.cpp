@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -42,29 +43,81 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
     return {};
   std::optional<InitKind> kind = symbolizeInitKind(keyword);
   if (!kind) {
-    parser.emitError(loc, "expected constant, uniform, normal or randint, found ")
+    parser.emitError(loc,
+                     "expected constant, uniform, normal or randint, found ")
         << keyword;
     return {};
   }
   auto parseNumber = [&](double &value) -> ParseResult {
-    if (parser.parseComma())
+    SMLoc numberLoc;
+    Attribute number;
+    if (parser.parseComma() ||
+        failed(parser.getCurrentLocation(&numberLoc)) ||
+        parser.parseAttribute(number))
       return failure();
-    return parser.parseFloat(value);
+    if (auto real = dyn_cast<FloatAttr>(number))
+      value = real.getValueAsDouble();
+    else if (auto integer = dyn_cast<IntegerAttr>(number);
+             integer && integer.getType().isSignlessInteger(64))
+      value = static_cast<double>(integer.getInt());
+    else
+      return parser.emitError(numberLoc, "expected a number, found ") << number;
+    return success();
   };
   if (parseNumber(a) || (*kind != InitKind::Constant && parseNumber(b)) ||
       parser.parseGreater())
     return {};
-  return InitAttr::get(parser.getContext(), *kind, a, b);
+  Builder builder(parser.getContext());
+  return parser.getChecked<InitAttr>(loc, parser.getContext(), *kind,
+                                     builder.getF64FloatAttr(a),
+                                     builder.getF64FloatAttr(b));
 }
 
 void InitAttr::print(AsmPrinter &printer) const {
-  printer << "<" << stringifyInitKind(getKind()) << ", ";
-  printer.printFloat(getA().getValue());
-  if (getKind() != InitKind::Constant) {
+  auto printNumber = [&](FloatAttr number) {
     printer << ", ";
-    printer.printFloat(getB().getValue());
-  }
+    if (getKind() == InitKind::RandInt)
+      printer << static_cast<int64_t>(number.getValueAsDouble());
+    else
+      printer.printFloat(number.getValue());
+  };
+  printer << "<" << stringifyInitKind(getKind());
+  printNumber(getA());
+  if (getKind() != InitKind::Constant)
+    printNumber(getB());
   printer << ">";
+}
+
+LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               InitKind kind, FloatAttr a, FloatAttr b) {
+  APFloat low = a.getValue();
+  APFloat high = b.getValue();
+  if (!low.isFinite() || !high.isFinite())
+    return emitError() << "expected finite numbers in #echo.init";
+  switch (kind) {
+  case InitKind::Constant:
+    return success();
+  case InitKind::Normal:
+    if (high.isNegative() && !high.isZero())
+      return emitError() << "expected a deviation of at least 0, found "
+                         << b.getValueAsDouble();
+    return success();
+  case InitKind::RandInt:
+    // Beyond 2^53 not every integer is a double.
+    for (const APFloat &bound : {low, high})
+      if (!bound.isInteger() || abs(bound) > APFloat(9007199254740992.0))
+        return emitError() << "expected integer bounds of at most 53 bits, "
+                              "found "
+                           << bound.convertToDouble();
+    [[fallthrough]];
+  case InitKind::Uniform:
+    if (!(low < high))
+      return emitError() << "expected a lower bound below the upper one, found "
+                         << a.getValueAsDouble() << " and "
+                         << b.getValueAsDouble();
+    return success();
+  }
+  return emitError() << "unknown kind of #echo.init";
 }
 
 Operation *EchoDialect::materializeConstant(OpBuilder &builder, Attribute value,
@@ -77,19 +130,32 @@ Operation *EchoDialect::materializeConstant(OpBuilder &builder, Attribute value,
 
 LogicalResult EchoDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
+  if (attribute.getName() != kKernelAttr)
+    return success();
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitOpError("expected '") << kKernelAttr << "' on a function";
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError("expected '")
+           << kKernelAttr << "' to be a unit attribute, found "
+           << attribute.getValue();
   return success();
 }
 
-LogicalResult
-EchoDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
-                                      unsigned argIndex,
-                                      NamedAttribute attribute) {
-  return success();
+LogicalResult EchoDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned argIndex,
+                                                    NamedAttribute attribute) {
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    return verifyArgumentAttribute(function, argIndex, attribute);
+  return op->emitOpError("expected '")
+         << attribute.getName().getValue() << "' on a function's argument";
 }
 
 LogicalResult
-EchoDialect::verifyRegionResultAttribute(Operation *op, unsigned regionIndex,
+EchoDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                          unsigned resultIndex,
                                          NamedAttribute attribute) {
-  return success();
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    return verifyResultAttribute(function, resultIndex, attribute);
+  return op->emitOpError("expected '")
+         << attribute.getName().getValue() << "' on a function's result";
 }

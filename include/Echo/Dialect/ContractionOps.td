@@ -24,6 +24,12 @@ def Echo_MatmulOp : Echo_GraphOp<"matmul", [Echo_Infer, Echo_Gradient, Echo_Libr
     - (C3) batch dimensions broadcast.
     - (C4) the result's shape is batch, rows of op(lhs), columns of op(rhs).
     - (C5) bias, if given, has shape [columns] and the element type.
+
+    Example:
+    ```mlir
+    %2 = echo.matmul %0, %1 {transpose_rhs = true}
+        : (tensor<8x2x3xf32>, tensor<4x3xf32>) -> tensor<8x2x4xf32>
+    ```
   }];
   let arguments = (ins Echo_FloatTensor:$lhs, Echo_FloatTensor:$rhs,
                        Optional<Echo_FloatTensor>:$bias,
@@ -31,6 +37,11 @@ def Echo_MatmulOp : Echo_GraphOp<"matmul", [Echo_Infer, Echo_Gradient, Echo_Libr
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
   let results = (outs Echo_FloatTensor:$result);
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// 2 m n k, and m n for a bias, for each batch.
+    ::llvm::FailureOr<uint64_t> getFlops();
+    bool isComputeHeavy() { return true; }
+  }];
 }
 
 def Echo_LinearOp : Echo_GraphOp<"linear", [Echo_Infer, Echo_Gradient, Echo_Library]> {
@@ -41,11 +52,22 @@ def Echo_LinearOp : Echo_GraphOp<"linear", [Echo_Infer, Echo_Gradient, Echo_Libr
     - (C2) the last dimension of input is dim(weight, 1).
     - (C3) the result's shape is the input's with dim(weight, 0) last.
     - (C4) bias, if given, has shape [dim(weight, 0)] and the element type.
+
+    Example:
+    ```mlir
+    %3 = echo.linear %x, %w, %b
+        : (tensor<8x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+    ```
   }];
   let arguments = (ins Echo_FloatTensor:$input, Echo_FloatTensor:$weight,
                        Optional<Echo_FloatTensor>:$bias);
   let results = (outs Echo_FloatTensor:$result);
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// 2 m n k, and m n for a bias, for each batch.
+    ::llvm::FailureOr<uint64_t> getFlops();
+    bool isComputeHeavy() { return true; }
+  }];
 }
 
 #endif // ECHO_DIALECT_CONTRACTIONOPS_TD

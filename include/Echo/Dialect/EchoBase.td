@@ -72,6 +72,13 @@ def Echo_ReduceKindAttr : Echo_EnumAttr<Echo_ReduceKind, "kind"> {
   let assemblyFormat = "$value";
 }
 
+// The words of echo.role.
+def Echo_Role : Echo_I32Enum<"Role", "role of a function's argument", [
+    I32EnumAttrCase<"Parameter", 0, "parameter">,
+    I32EnumAttrCase<"State", 1, "state">,
+    I32EnumAttrCase<"Input", 2, "input">,
+    I32EnumAttrCase<"Label", 3, "label">]>;
+
 def Echo_InitKind : Echo_I32Enum<"InitKind", "initial value", [
     I32EnumAttrCase<"Constant", 0, "constant">,
     I32EnumAttrCase<"Uniform", 1, "uniform">,
@@ -85,6 +92,11 @@ def Echo_InitAttr : AttrDef<Echo_Dialect, "Init"> {
     `#echo.init<constant, c>`, `#echo.init<uniform, lo, hi>` (real, in
     [lo, hi)), `#echo.init<normal, mean, deviation>`,
     `#echo.init<randint, lo, hi>` (integer, in [lo, hi)).
+
+    Constraints:
+    - (C1) numbers are finite.
+    - (C2) lo < hi; deviation >= 0.
+    - (C3) bounds of randint are integers of at most 53 bits.
   }];
   let parameters = (ins EnumParameter<Echo_InitKind>:$kind,
                         "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
@@ -97,6 +109,7 @@ def Echo_InitAttr : AttrDef<Echo_Dialect, "Init"> {
     }]>
   ];
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 // Element types of the dialect.

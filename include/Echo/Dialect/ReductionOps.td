@@ -25,6 +25,13 @@ def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient]> {
     - (C2) the result's shape is the operand's without dims, or with 1 in
       their places if keepdims; one element type.
     - (C3) the element type isn't i1; mean needs floats.
+
+    Example:
+    ```mlir
+    %1 = echo.reduce sum %0 {dims = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+    %2 = echo.reduce max %0 {dims = array<i64: 1>, keepdims = true}
+        : (tensor<2x3xf32>) -> tensor<2x1xf32>
+    ```
   }];
   let arguments = (ins Echo_Tensor:$operand, Echo_ReduceKindAttr:$kind,
                        DenseI64ArrayAttr:$dims,
@@ -34,6 +41,11 @@ def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient]> {
   let hasFolder = 1;
   let assemblyFormat = [{$kind operands attr-dict
                          `:` functional-type(operands, results)}];
+  let extraClassDeclaration = [{
+    ::llvm::FailureOr<uint64_t> getFlops() {
+      return ::mlir::echo::detail::flopsPerOperandElement(*this, 1);
+    }
+  }];
 }
 
 def Echo_ArgmaxOp : Echo_GraphOp<"argmax", [Echo_Infer]> {
@@ -45,10 +57,20 @@ def Echo_ArgmaxOp : Echo_GraphOp<"argmax", [Echo_Infer]> {
     - (C1) 0 <= axis < rank; dim(operand, axis) isn't 0.
     - (C2) the result's shape is the operand's without axis; its element type
       is i32.
+
+    Example:
+    ```mlir
+    %1 = echo.argmax %0 {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2xi32>
+    ```
   }];
   let arguments = (ins Echo_Tensor:$operand, I64Attr:$axis);
   let results = (outs RankedTensorOf<[I32]>:$result);
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::FailureOr<uint64_t> getFlops() {
+      return ::mlir::echo::detail::flopsPerOperandElement(*this, 1);
+    }
+  }];
 }
 
 #endif // ECHO_DIALECT_REDUCTIONOPS_TD

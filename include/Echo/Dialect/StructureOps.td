@@ -24,6 +24,15 @@ def Echo_KernelOp : Echo_Op<"kernel", [IsolatedFromAbove, Pure,
     Constraints:
     - (C1) the block's arguments have the operands' types.
     - (C2) the yielded values have the results' types.
+
+    Example:
+    ```mlir
+    %1 = echo.kernel(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32> {
+    ^bb0(%arg0: tensor<2x3xf32>):
+      %2 = echo.exp %arg0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      echo.yield %2 : tensor<2x3xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<Echo_Tensor>:$inputs);
   let results = (outs Variadic<Echo_Tensor>:$outputs);

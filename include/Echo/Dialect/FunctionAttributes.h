@@ -1,0 +1,58 @@
+//===- FunctionAttributes.h - What a function says of its tensors -*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads the attributes on a function's arguments and results (EchoBase.td has
+// their meaning) with their defaults, and verifies them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_DIALECT_FUNCTIONATTRIBUTES_H
+#define ECHO_DIALECT_FUNCTIONATTRIBUTES_H
+
+#include "Echo/Dialect/EchoDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::echo {
+
+/// The role of an argument; `Role::Input` if nothing is said.
+Role getArgumentRole(FunctionOpInterface function, unsigned index);
+
+/// The name of an argument or result: `echo.name`, or `arg3`, `result0`.
+std::string getArgumentName(FunctionOpInterface function, unsigned index);
+std::string getResultName(FunctionOpInterface function, unsigned index);
+
+/// How an argument that nobody gave is filled; null if nothing is said.
+InitAttr getArgumentInit(FunctionOpInterface function, unsigned index);
+
+/// The argument that a result replaces: `echo.aliases_argument` on the result
+/// or `tf.aliasing_output` on the argument.
+std::optional<unsigned> getAliasedArgument(FunctionOpInterface function,
+                                           unsigned result);
+
+/// The argument whose gradient a result is: `echo.gradient_of`.
+std::optional<unsigned> getGradientArgument(FunctionOpInterface function,
+                                            unsigned result);
+
+/// The result that is the loss: `option` if given, otherwise the one with
+/// `echo.loss`, otherwise the only result that is a float scalar. On failure a
+/// diagnostic was emitted at the function.
+FailureOr<unsigned> getLossIndex(FunctionOpInterface function,
+                                 std::optional<int64_t> option = std::nullopt);
+
+/// True for tensors of rank 0 with a float element type: what a loss may be.
+bool isFloatScalar(Type type);
+
+/// Verify one of the dialect's attributes on an argument or result.
+LogicalResult verifyArgumentAttribute(FunctionOpInterface function,
+                                      unsigned index, NamedAttribute attribute);
+LogicalResult verifyResultAttribute(FunctionOpInterface function,
+                                    unsigned index, NamedAttribute attribute);
+
+} // namespace mlir::echo
+
+#endif // ECHO_DIALECT_FUNCTIONATTRIBUTES_H
