@@ -76,28 +76,27 @@ FailureOr<unsigned> mlir::echo::getLossIndex(FunctionOpInterface function,
                                              std::optional<int64_t> option) {
   ArrayRef<Type> types = function.getResultTypes();
   if (option) {
-    int64_t count = types.size();
-    if (*option < 0 || *option >= count)
-      return function.emitOpError("expected the loss to be one of ")
-             << count << " results, found index " << *option;
+    if (*option < 0 || *option >= static_cast<int64_t>(types.size()))
+      return function.emitError("expected loss= to name one of ")
+             << types.size() << " results, found " << *option;
     if (!isFloatScalar(types[*option]))
-      return function.emitOpError(
-                 "expected the loss to be a float tensor of rank 0, found ")
-             << types[*option] << " as result " << *option;
+      return function.emitError("expected the loss, result #")
+             << *option << ", to be a float tensor of rank 0, found "
+             << types[*option];
     return static_cast<unsigned>(*option);
   }
   SmallVector<unsigned> scalars;
-  for (unsigned i = 0, e = types.size(); i < e; ++i) {
+  for (auto [i, type] : llvm::enumerate(types)) {
     if (function.getResultAttr(i, kLossAttr))
-      return i;
-    if (isFloatScalar(types[i]))
+      return static_cast<unsigned>(i);
+    if (isFloatScalar(type))
       scalars.push_back(i);
   }
   if (scalars.size() == 1)
     return scalars.front();
-  return function.emitOpError("expected a loss: a result with '")
-         << kLossAttr << "', or one result that is a float tensor of rank 0, "
-         << "found " << scalars.size() << " such results";
+  return function.emitError("expected a result with '")
+         << kLossAttr << "' or one float scalar result, found "
+         << scalars.size() << " float scalars";
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Transforms/Gradient.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Dialect/TensorBuilder.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -276,53 +277,6 @@ FailureOr<func::FuncOp> mlir::echo::findFunction(ModuleOp module,
   return error;
 }
 
-std::string mlir::echo::getArgumentName(func::FuncOp function, unsigned index) {
-  if (auto name = function.getArgAttrOfType<StringAttr>(index, kNameAttr))
-    return name.str();
-  return ("arg" + Twine(index)).str();
-}
-
-static bool isFloatScalar(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() == 0 &&
-         isa<FloatType>(tensor.getElementType());
-}
-
-FailureOr<unsigned> mlir::echo::findLoss(func::FuncOp function,
-                                         std::optional<int64_t> index) {
-  ArrayRef<Type> types = function.getResultTypes();
-  auto checkType = [&](unsigned loss) -> FailureOr<unsigned> {
-    if (isFloatScalar(types[loss]))
-      return loss;
-    return function.emitError("expected the loss, result #")
-           << loss << ", to be a float tensor of rank 0, found " << types[loss];
-  };
-  if (index) {
-    if (*index < 0 || *index >= int64_t(types.size()))
-      return function.emitError("expected loss= to name one of ")
-             << types.size() << " results, found " << *index;
-    return checkType(*index);
-  }
-
-  SmallVector<unsigned> marked, scalars;
-  for (auto [i, type] : llvm::enumerate(types)) {
-    if (function.getResultAttr(i, kLossAttr))
-      marked.push_back(i);
-    if (isFloatScalar(type))
-      scalars.push_back(i);
-  }
-  if (marked.size() == 1)
-    return checkType(marked.front());
-  if (marked.size() > 1)
-    return function.emitError("expected one result with '")
-           << kLossAttr << "', found " << marked.size();
-  if (scalars.size() == 1)
-    return scalars.front();
-  return function.emitError("expected a result with '")
-         << kLossAttr << "' or one float scalar result, found "
-         << scalars.size() << " float scalars";
-}
-
 LogicalResult mlir::echo::checkNotUsed(func::FuncOp function) {
   Operation *table = function->getParentOp();
   std::optional<SymbolTable::UseRange> uses =
@@ -373,7 +327,7 @@ LogicalResult mlir::echo::addGradients(func::FuncOp function,
                                        std::optional<int64_t> lossIndex) {
   if (failed(checkFunction(function)))
     return failure();
-  FailureOr<unsigned> lossResult = findLoss(function, lossIndex);
+  FailureOr<unsigned> lossResult = getLossIndex(function, lossIndex);
   SmallVector<unsigned> parameters;
   if (failed(lossResult) || failed(findParameters(function, parameters)))
     return failure();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Transforms/Optimizer.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Dialect/TensorBuilder.h"
 #include "Echo/Transforms/Gradient.h"
 #include "Echo/Transforms/Passes.h"

@@ -14,7 +14,7 @@ func.func @two_scalars(%w: tensor<f32> {echo.role = "parameter"}) -> (tensor<f32
 
 // -----
 
-// expected-error @+1 {{expected one result with 'echo.loss', found 2}}
+// expected-error @+1 {{expected one result with 'echo.loss', found results 0 and 1}}
 func.func @two_losses(%w: tensor<f32> {echo.role = "parameter"})
     -> (tensor<f32> {echo.loss}, tensor<f32> {echo.loss}) {
   return %w, %w : tensor<f32>, tensor<f32>
@@ -22,7 +22,7 @@ func.func @two_losses(%w: tensor<f32> {echo.role = "parameter"})
 
 // -----
 
-// expected-error @+1 {{expected the loss, result #0, to be a float tensor of rank 0, found 'tensor<1xf32>'}}
+// expected-error @+1 {{expected result 0 with 'echo.loss' to be a float tensor of rank 0, found 'tensor<1xf32>'}}
 func.func @loss_of_rank_1(%w: tensor<1xf32> {echo.role = "parameter"}) -> (tensor<1xf32> {echo.loss}) {
   return %w : tensor<1xf32>
 }

@@ -71,15 +71,14 @@ TEST_F(FunctionAttributesTest, LossIsAnErrorOtherwise) {
   func::FuncOp function = parse(R"(
     func.func private @f() -> (tensor<f32>, tensor<f64>, tensor<2xf32>))");
   EXPECT_TRUE(failed(getLossIndex(function)));
-  EXPECT_EQ(message, "'func.func' op expected a loss: a result with "
-                     "'echo.loss', or one result that is a float tensor of "
-                     "rank 0, found 2 such results");
+  EXPECT_EQ(message, "expected a result with 'echo.loss' or one "
+                     "float scalar result, found 2 float scalars");
   EXPECT_TRUE(failed(getLossIndex(function, 3)));
-  EXPECT_EQ(message, "'func.func' op expected the loss to be one of 3 results, "
-                     "found index 3");
+  EXPECT_EQ(message, "expected loss= to name one of 3 results, "
+                     "found 3");
   EXPECT_TRUE(failed(getLossIndex(function, 2)));
-  EXPECT_EQ(message, "'func.func' op expected the loss to be a float tensor of "
-                     "rank 0, found 'tensor<2xf32>' as result 2");
+  EXPECT_EQ(message, "expected the loss, result #2, to be a "
+                     "float tensor of rank 0, found 'tensor<2xf32>'");
 }
 
 } // namespace

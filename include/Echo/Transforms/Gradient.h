@@ -39,21 +39,12 @@ FailureOr<SmallVector<Value>> buildGradients(Block &block, Value loss,
                                              Value lossGradient,
                                              ArrayRef<GradientTarget> targets);
 
-/// The index of the result that is the loss: `index` if given, else the result
-/// with `echo.loss`, else the only float scalar. Fails with a diagnostic at the
-/// function if there is none or more than one.
-FailureOr<unsigned> findLoss(func::FuncOp function,
-                             std::optional<int64_t> index = std::nullopt);
-
 /// The function called `name`, or the module's only public function with a
 /// body if `name` is empty. Fails with a diagnostic at the module.
 FailureOr<func::FuncOp> findFunction(ModuleOp module, StringRef name);
 
 /// Fails with a diagnostic at the function if an op refers to it.
 LogicalResult checkNotUsed(func::FuncOp function);
-
-/// The name in `echo.name` of an argument, or `arg<index>`.
-std::string getArgumentName(func::FuncOp function, unsigned index);
 
 /// Extends a forward function: its results are followed by the gradient of
 /// the loss with respect to every float argument with `echo.role` "parameter",
