@@ -55,7 +55,7 @@ func.func @half(%x: tensor<4x4xf16>) -> tensor<4x4xf16> {
 
 // -----
 
-// expected-error @below {{argument #0 is replaced by both result #0 and result #1}}
+// expected-error @below {{expected argument 0 to be replaced by one result, found results 0 and 1}}
 func.func @twice(%x: tensor<4xf32> {echo.role = "state"})
     -> (tensor<4xf32> {echo.aliases_argument = 0 : i64}, tensor<4xf32> {echo.aliases_argument = 0 : i64}) {
   return %x, %x : tensor<4xf32>, tensor<4xf32>
