@@ -20,10 +20,12 @@ static constexpr llvm::StringLiteral kAliasingOutputAttr = "tf.aliasing_output";
 // Reading
 //===----------------------------------------------------------------------===//
 
-Role mlir::echo::getArgumentRole(FunctionOpInterface function, unsigned index) {
+ArgumentRole mlir::echo::getArgumentRole(FunctionOpInterface function,
+                                         unsigned index) {
   auto role = function.getArgAttrOfType<StringAttr>(index, kRoleAttr);
-  return role ? symbolizeRole(role.getValue()).value_or(Role::Input)
-              : Role::Input;
+  if (!role)
+    return ArgumentRole::Input;
+  return symbolizeArgumentRole(role.getValue()).value_or(ArgumentRole::Input);
 }
 
 std::string mlir::echo::getArgumentName(FunctionOpInterface function,
@@ -159,7 +161,7 @@ LogicalResult mlir::echo::verifyArgumentAttribute(FunctionOpInterface function,
   Attribute value = attribute.getValue();
   if (name == kRoleAttr) {
     auto role = dyn_cast<StringAttr>(value);
-    if (role && symbolizeRole(role.getValue()))
+    if (role && symbolizeArgumentRole(role.getValue()))
       return success();
     return function.emitOpError("expected '")
            << kRoleAttr << "' of argument " << index

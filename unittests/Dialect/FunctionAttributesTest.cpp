@@ -22,10 +22,10 @@ TEST_F(FunctionAttributesTest, RolesAndNamesHaveDefaults) {
                          tensor<f32> {echo.role = "state"},
                          tensor<f32> {echo.role = "label"}, tensor<f32>)
         -> (tensor<f32> {echo.name = "x"}, tensor<f32>))");
-  EXPECT_EQ(getArgumentRole(function, 0), Role::Parameter);
-  EXPECT_EQ(getArgumentRole(function, 1), Role::State);
-  EXPECT_EQ(getArgumentRole(function, 2), Role::Label);
-  EXPECT_EQ(getArgumentRole(function, 3), Role::Input);
+  EXPECT_EQ(getArgumentRole(function, 0), ArgumentRole::Parameter);
+  EXPECT_EQ(getArgumentRole(function, 1), ArgumentRole::State);
+  EXPECT_EQ(getArgumentRole(function, 2), ArgumentRole::Label);
+  EXPECT_EQ(getArgumentRole(function, 3), ArgumentRole::Input);
   EXPECT_EQ(getArgumentName(function, 0), "w");
   EXPECT_EQ(getArgumentName(function, 3), "arg3");
   EXPECT_EQ(getResultName(function, 0), "x");

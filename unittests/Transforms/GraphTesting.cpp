@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphTesting.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Dialect/TensorBuilder.h"
 #include "Echo/Transforms/Gradient.h"
 #include "mlir/Parser/Parser.h"

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Gradient.h"
 #include "Echo/Transforms/Optimizer.h"
 #include "Echo/Transforms/Passes.h"

@@ -73,7 +73,7 @@ def Echo_ReduceKindAttr : Echo_EnumAttr<Echo_ReduceKind, "kind"> {
 }
 
 // The words of echo.role.
-def Echo_Role : Echo_I32Enum<"Role", "role of a function's argument", [
+def Echo_ArgumentRole : Echo_I32Enum<"ArgumentRole", "role of a function's argument", [
     I32EnumAttrCase<"Parameter", 0, "parameter">,
     I32EnumAttrCase<"State", 1, "state">,
     I32EnumAttrCase<"Input", 2, "input">,

@@ -19,8 +19,8 @@
 
 namespace mlir::echo {
 
-/// The role of an argument; `Role::Input` if nothing is said.
-Role getArgumentRole(FunctionOpInterface function, unsigned index);
+/// The role of an argument; `ArgumentRole::Input` if nothing is said.
+ArgumentRole getArgumentRole(FunctionOpInterface function, unsigned index);
 
 /// The name of an argument or result: `echo.name`, or `arg3`, `result0`.
 std::string getArgumentName(FunctionOpInterface function, unsigned index);
