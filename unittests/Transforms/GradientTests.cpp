@@ -459,6 +459,37 @@ TEST(Gradient, DeclaredInBf16) {
   checkCases(cases);
 }
 
+/// In the arithmetic of compiled code, with composite ops as they decompose:
+/// the gradients are those in f64 within f32's precision.
+TEST(Gradient, InF32) {
+  for (Case &test : allCases()) {
+    replaceAll(test.text, "xf64>", "xf32>");
+    replaceAll(test.text, "<f64>", "<f32>");
+    SCOPED_TRACE(test.name + "\n" + test.text);
+    OwningOpRef<ModuleOp> module = parse(test.text);
+    ASSERT_TRUE(module);
+    func::FuncOp function = firstFunction(*module);
+    addWeightedLoss(function);
+    ASSERT_TRUE(succeeded(addGradients(function)));
+    std::mt19937_64 rng(2);
+    std::vector<Elements> inputs = drawInputs(function, rng);
+    // The same inputs for both.
+    for (Elements &input : inputs)
+      for (double &element : input)
+        element = float(element);
+    llvm::Expected<std::vector<Elements>> exact =
+        Evaluator(function, /*exact=*/true)(inputs);
+    llvm::Expected<std::vector<Elements>> precise = Evaluator(function)(inputs);
+    ASSERT_TRUE(bool(exact)) << llvm::toString(exact.takeError());
+    ASSERT_TRUE(bool(precise)) << llvm::toString(precise.takeError());
+    for (size_t result = 0; result < precise->size(); ++result)
+      for (size_t i = 0; i < (*precise)[result].size(); ++i)
+        EXPECT_NEAR((*exact)[result][i], (*precise)[result][i],
+                    2e-5 * (1 + std::abs((*precise)[result][i])))
+            << "result " << result << "[" << i << "]";
+  }
+}
+
 TEST(Gradient, EveryOpWithAGradientIsChecked) {
   std::string all;
   for (const Case &test : allCases())
