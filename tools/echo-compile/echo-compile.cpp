@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../LibraryOptions.h"
 #include "Echo/InitAll.h"
 #include "Echo/Target/Artifact.h"
 #include "mlir/IR/AsmState.h"
@@ -88,8 +89,8 @@ static int fail(const Twine &message) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  forgetLibraryOptions();
   CommandLine options;
-  cl::HideUnrelatedOptions(options.category);
   cl::ParseCommandLineOptions(
       argc, argv,
       "Compiles a graph of Echo ops to an artefact for Echo's runtime\n");

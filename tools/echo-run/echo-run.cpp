@@ -11,6 +11,7 @@
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Artifact.h"
 #include "Echo/Transforms/Bufferize.h"
+#include "../LibraryOptions.h"
 #include "Training.h"
 #include "common/AtomicFile.h"
 #include "common/Error.h"
@@ -238,20 +239,9 @@ void runTool(const Options &options) {
 
 } // namespace
 
-/// LLVM's libraries register options too, "threads" among them: an option of
-/// the same name would end the process.
-static void forgetLibraryOptions() {
-  llvm::SmallVector<cl::Option *> foreign;
-  for (auto [name, option] : cl::getRegisteredOptions())
-    if (!name.starts_with("help") && name != "version")
-      foreign.push_back(option);
-  for (cl::Option *option : foreign)
-    option->removeArgument();
-}
-
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  forgetLibraryOptions();
+  mlir::echo::forgetLibraryOptions();
   Options options;
   cl::ParseCommandLineOptions(
       argc, argv,
