@@ -16,8 +16,8 @@ using namespace mlir::echo;
 void ConvertOp::build(OpBuilder &builder, OperationState &state, Value operand,
                       Type elementType) {
   auto type = cast<RankedTensorType>(operand.getType());
-  build(builder, state,
-        RankedTensorType::get(type.getShape(), elementType), operand);
+  build(builder, state, RankedTensorType::get(type.getShape(), elementType),
+        operand);
 }
 
 void IotaOp::build(OpBuilder &builder, OperationState &state,
@@ -69,6 +69,6 @@ Value mlir::echo::createSplatConstant(OpBuilder &builder, Location loc,
 
 Value mlir::echo::createScalarConstant(OpBuilder &builder, Location loc,
                                        Type elementType, double value) {
-  return createSplatConstant(builder, loc, RankedTensorType::get({}, elementType),
-                             value);
+  return createSplatConstant(builder, loc,
+                             RankedTensorType::get({}, elementType), value);
 }

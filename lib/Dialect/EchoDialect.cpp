@@ -51,8 +51,7 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
   auto parseNumber = [&](double &value) -> ParseResult {
     SMLoc numberLoc;
     Attribute number;
-    if (parser.parseComma() ||
-        failed(parser.getCurrentLocation(&numberLoc)) ||
+    if (parser.parseComma() || failed(parser.getCurrentLocation(&numberLoc)) ||
         parser.parseAttribute(number))
       return failure();
     if (auto real = dyn_cast<FloatAttr>(number))
@@ -150,10 +149,8 @@ LogicalResult EchoDialect::verifyRegionArgAttribute(Operation *op, unsigned,
          << attribute.getName().getValue() << "' on a function's argument";
 }
 
-LogicalResult
-EchoDialect::verifyRegionResultAttribute(Operation *op, unsigned,
-                                         unsigned resultIndex,
-                                         NamedAttribute attribute) {
+LogicalResult EchoDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned, unsigned resultIndex, NamedAttribute attribute) {
   if (auto function = dyn_cast<FunctionOpInterface>(op))
     return verifyResultAttribute(function, resultIndex, attribute);
   return op->emitOpError("expected '")

@@ -56,9 +56,9 @@ static OpFoldResult foldElementwise(RankedTensorType type,
   bool known = visitIndices(type.getShape(), [&](ArrayRef<int64_t> index) {
     SmallVector<Attribute> values;
     for (DenseElementsAttr constant : constants)
-      values.push_back(*std::next(
-          constant.value_begin<Attribute>(),
-          linearize(index, constant.getType().getShape())));
+      values.push_back(
+          *std::next(constant.value_begin<Attribute>(),
+                     linearize(index, constant.getType().getShape())));
     results.push_back(evaluate(values, elementType));
     return results.back() != nullptr;
   });
@@ -75,13 +75,11 @@ static bool isBool(Attribute value) {
 /// Evaluates a binary op by `onFloats` or `onIntegers`. Both return nothing
 /// where they don't know the bits; NaN results have bits that aren't known.
 /// Signed arithmetic isn't meant for i1.
-static Attribute
-evaluateBinary(Elements values, Type type,
-               llvm::function_ref<std::optional<APFloat>(APFloat, APFloat)>
-                   onFloats,
-               llvm::function_ref<std::optional<APInt>(APInt, APInt)>
-                   onIntegers,
-               bool allowsBool = false) {
+static Attribute evaluateBinary(
+    Elements values, Type type,
+    llvm::function_ref<std::optional<APFloat>(APFloat, APFloat)> onFloats,
+    llvm::function_ref<std::optional<APInt>(APInt, APInt)> onIntegers,
+    bool allowsBool = false) {
   if (auto lhs = dyn_cast<FloatAttr>(values[0])) {
     std::optional<APFloat> result =
         onFloats(lhs.getValue(), cast<FloatAttr>(values[1]).getValue());
@@ -99,10 +97,10 @@ evaluateBinary(Elements values, Type type,
   return IntegerAttr::get(type, *result);
 }
 
-static Attribute evaluateUnary(
-    Elements values, Type type,
-    llvm::function_ref<std::optional<APFloat>(APFloat)> onFloat,
-    llvm::function_ref<std::optional<APInt>(APInt)> onInteger) {
+static Attribute
+evaluateUnary(Elements values, Type type,
+              llvm::function_ref<std::optional<APFloat>(APFloat)> onFloat,
+              llvm::function_ref<std::optional<APInt>(APInt)> onInteger) {
   if (auto operand = dyn_cast<FloatAttr>(values[0])) {
     std::optional<APFloat> result = onFloat(operand.getValue());
     if (!result || result->isNaN())
@@ -363,8 +361,8 @@ OpFoldResult ReluOp::fold(FoldAdaptor adaptor) {
               return selectExtreme(operand, zero, /*larger=*/true);
             },
             [](APInt operand) {
-              return std::optional(
-                  operand.isNegative() ? APInt(operand.getBitWidth(), 0)
+              return std::optional(operand.isNegative()
+                                       ? APInt(operand.getBitWidth(), 0)
                                        : operand);
             });
       });
@@ -401,10 +399,10 @@ OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
         if (auto lhs = dyn_cast<FloatAttr>(values[0])) {
           APFloat::cmpResult order =
               lhs.getValue().compare(cast<FloatAttr>(values[1]).getValue());
-          return IntegerAttr::get(
-              type, holds(direction, order == APFloat::cmpLessThan,
-                          order == APFloat::cmpEqual,
-                          order == APFloat::cmpUnordered));
+          return IntegerAttr::get(type, holds(direction,
+                                              order == APFloat::cmpLessThan,
+                                              order == APFloat::cmpEqual,
+                                              order == APFloat::cmpUnordered));
         }
         bool ordered = direction != CompareDirection::EQ &&
                        direction != CompareDirection::NE;
@@ -424,13 +422,11 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
   if (isBoolSplat(adaptor.getPredicate(), false))
     if (OpFoldResult operand = ifSameType(getOnFalse(), getType()))
       return operand;
-  return foldElementwise(getType(), adaptor.getOperands(),
-                         [](Elements values, Type) {
-                           bool chosen = cast<IntegerAttr>(values[0])
-                                             .getValue()
-                                             .getBoolValue();
-                           return values[chosen ? 1 : 2];
-                         });
+  return foldElementwise(
+      getType(), adaptor.getOperands(), [](Elements values, Type) {
+        bool chosen = cast<IntegerAttr>(values[0]).getValue().getBoolValue();
+        return values[chosen ? 1 : 2];
+      });
 }
 
 /// True if every value of type `from` is one of type `to`.
@@ -474,9 +470,8 @@ static Attribute evaluateConvert(Attribute value, Type type) {
     return IntegerAttr::get(type, !operand.isZero());
   if (auto floatType = dyn_cast<FloatType>(type)) {
     APFloat real(floatType.getFloatSemantics());
-    APFloat::opStatus status =
-        real.convertFromAPInt(operand, /*IsSigned=*/!isBool(value),
-                              APFloat::rmNearestTiesToEven);
+    APFloat::opStatus status = real.convertFromAPInt(
+        operand, /*IsSigned=*/!isBool(value), APFloat::rmNearestTiesToEven);
     if (isNarrow && status != APFloat::opOK)
       return {};
     return FloatAttr::get(type, real);

@@ -49,11 +49,12 @@ InitAttr mlir::echo::getArgumentInit(FunctionOpInterface function,
 
 std::optional<unsigned>
 mlir::echo::getAliasedArgument(FunctionOpInterface function, unsigned result) {
-  if (auto argument =
-          function.getResultAttrOfType<IntegerAttr>(result, kAliasesArgumentAttr))
+  if (auto argument = function.getResultAttrOfType<IntegerAttr>(
+          result, kAliasesArgumentAttr))
     return argument.getInt();
   for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
-    auto output = function.getArgAttrOfType<IntegerAttr>(i, kAliasingOutputAttr);
+    auto output =
+        function.getArgAttrOfType<IntegerAttr>(i, kAliasingOutputAttr);
     if (output && output.getInt() == static_cast<int64_t>(result))
       return i;
   }
@@ -107,9 +108,10 @@ FailureOr<unsigned> mlir::echo::getLossIndex(FunctionOpInterface function,
 
 /// Checks, once for all arguments or results, that names differ from each
 /// other and from the default names of the rest.
-static LogicalResult verifyDistinctNames(FunctionOpInterface function,
-                                         StringRef kind, unsigned count,
-                                         llvm::function_ref<std::string(unsigned)> nameOf) {
+static LogicalResult
+verifyDistinctNames(FunctionOpInterface function, StringRef kind,
+                    unsigned count,
+                    llvm::function_ref<std::string(unsigned)> nameOf) {
   llvm::StringMap<unsigned> indices;
   for (unsigned i = 0; i < count; ++i) {
     std::string name = nameOf(i);
@@ -222,11 +224,10 @@ static LogicalResult verifyAliases(FunctionOpInterface function,
     return failure();
   int64_t argument = cast<IntegerAttr>(attribute.getValue()).getInt();
   for (unsigned i = 0; i < result; ++i)
-    if (function.getResultAttr(i, kAliasesArgumentAttr) ==
-        attribute.getValue())
+    if (function.getResultAttr(i, kAliasesArgumentAttr) == attribute.getValue())
       return function.emitOpError("expected argument ")
-             << argument << " to be replaced by one result, found results "
-             << i << " and " << result;
+             << argument << " to be replaced by one result, found results " << i
+             << " and " << result;
   auto output =
       function.getArgAttrOfType<IntegerAttr>(argument, kAliasingOutputAttr);
   if (output && output.getInt() != static_cast<int64_t>(result))

@@ -39,10 +39,9 @@ static LogicalResult verifyTensor(const Reporter &report, StringRef name,
                                   Value value, ArrayRef<int64_t> shape,
                                   Type elementType) {
   RankedTensorType type = typeOf(value);
-  return success(
-      succeeded(verifyElementType(report, name, type.getElementType(),
-                                  elementType)) &&
-      succeeded(verifyShape(report, name, type.getShape(), shape)));
+  return success(succeeded(verifyElementType(
+                     report, name, type.getElementType(), elementType)) &&
+                 succeeded(verifyShape(report, name, type.getShape(), shape)));
 }
 
 /// The known one of two compatible sizes.
@@ -61,8 +60,8 @@ static LogicalResult infer(const Reporter &report, MatmulOp::Adaptor op,
   Type elementType = lhs.getElementType();
   if (failed(verifyLeastRank(report, "lhs", op.getLhs(), 2)) ||
       failed(verifyLeastRank(report, "rhs", op.getRhs(), 2)) ||
-      failed(verifyElementType(report, "rhs", rhs.getElementType(),
-                               elementType)))
+      failed(
+          verifyElementType(report, "rhs", rhs.getElementType(), elementType)))
     return failure();
 
   ArrayRef<int64_t> lhsMatrix = lhs.getShape().take_back(2);
@@ -148,19 +147,18 @@ static LogicalResult infer(const Reporter &report, LayerNormOp::Adaptor op,
   if (failed(verifyLeastRank(report, "operand", op.getOperand(), 1)))
     return failure();
   int64_t last = type.getShape().back();
-  if (failed(verifyTensor(report, "scale", op.getScale(), {last},
-                          elementType)) ||
-      failed(verifyTensor(report, "offset", op.getOffset(), {last},
-                          elementType)))
+  if (failed(
+          verifyTensor(report, "scale", op.getScale(), {last}, elementType)) ||
+      failed(
+          verifyTensor(report, "offset", op.getOffset(), {last}, elementType)))
     return failure();
   double epsilon = op.getEpsilon().convertToDouble();
   if (!(epsilon > 0))
     return report("expected epsilon greater than 0, found ", epsilon);
   last = joinDims(joinDims(last, typeOf(op.getScale()).getDimSize(0)),
                   typeOf(op.getOffset()).getDimSize(0));
-  Type statistics =
-      RankedTensorType::get(withLastDim(type.getShape(), 1),
-                            getAccumulatorType(elementType));
+  Type statistics = RankedTensorType::get(withLastDim(type.getShape(), 1),
+                                          getAccumulatorType(elementType));
   types.push_back(
       RankedTensorType::get(withLastDim(type.getShape(), last), elementType));
   types.append(2, statistics);
@@ -220,9 +218,9 @@ ECHO_DEFINE_INFERENCE(EmbeddingGradOp)
 
 /// Checks what softmax_cross_entropy and its gradient share, and gives the
 /// type of losses.
-static FailureOr<RankedTensorType>
-inferLoss(const Reporter &report, Value logits, Value labels,
-          APFloat labelSmoothing) {
+static FailureOr<RankedTensorType> inferLoss(const Reporter &report,
+                                             Value logits, Value labels,
+                                             APFloat labelSmoothing) {
   if (failed(verifyLeastRank(report, "logits", logits, 1)))
     return failure();
   RankedTensorType type = typeOf(logits);
@@ -240,8 +238,8 @@ inferLoss(const Reporter &report, Value logits, Value labels,
 static LogicalResult infer(const Reporter &report,
                            SoftmaxCrossEntropyOp::Adaptor op,
                            SmallVectorImpl<Type> &types) {
-  FailureOr<RankedTensorType> loss = inferLoss(
-      report, op.getLogits(), op.getLabels(), op.getLabelSmoothing());
+  FailureOr<RankedTensorType> loss =
+      inferLoss(report, op.getLogits(), op.getLabels(), op.getLabelSmoothing());
   if (failed(loss))
     return failure();
   types.append(2, *loss);
@@ -252,8 +250,8 @@ ECHO_DEFINE_INFERENCE(SoftmaxCrossEntropyOp)
 static LogicalResult infer(const Reporter &report,
                            SoftmaxCrossEntropyGradOp::Adaptor op,
                            SmallVectorImpl<Type> &types) {
-  FailureOr<RankedTensorType> loss = inferLoss(
-      report, op.getLogits(), op.getLabels(), op.getLabelSmoothing());
+  FailureOr<RankedTensorType> loss =
+      inferLoss(report, op.getLogits(), op.getLabels(), op.getLabelSmoothing());
   if (failed(loss) ||
       failed(verifyTensor(report, "log_sum_exp", op.getLogSumExp(),
                           loss->getShape(), loss->getElementType())) ||

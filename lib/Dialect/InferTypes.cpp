@@ -348,8 +348,8 @@ static LogicalResult infer(const Reporter &report, ArgmaxOp::Adaptor op,
                   ", found none");
   SmallVector<int64_t> shape(type.getShape());
   shape.erase(shape.begin() + axis);
-  types.push_back(RankedTensorType::get(
-      shape, IntegerType::get(type.getContext(), 32)));
+  types.push_back(
+      RankedTensorType::get(shape, IntegerType::get(type.getContext(), 32)));
   return success();
 }
 ECHO_DEFINE_INFERENCE(ArgmaxOp)

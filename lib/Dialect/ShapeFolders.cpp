@@ -24,8 +24,7 @@ bool mlir::echo::isSmallTensor(RankedTensorType type) {
 int64_t mlir::echo::linearize(ArrayRef<int64_t> index,
                               ArrayRef<int64_t> shape) {
   int64_t position = 0;
-  for (auto [component, size] :
-       llvm::zip(index.take_back(shape.size()), shape))
+  for (auto [component, size] : llvm::zip(index.take_back(shape.size()), shape))
     position = position * size + (size == 1 ? 0 : component);
   return position;
 }
@@ -130,10 +129,9 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
     return getResult();
   }
   auto shape = getOperand().getType().getShape();
-  return gatherElements(adaptor.getOperand(), getType(),
-                        [&](ArrayRef<int64_t> index) {
-                          return linearize(index, shape);
-                        });
+  return gatherElements(
+      adaptor.getOperand(), getType(),
+      [&](ArrayRef<int64_t> index) { return linearize(index, shape); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,7 +142,8 @@ static bool areAll(ArrayRef<int64_t> values, int64_t expected) {
   return llvm::all_of(values, [&](int64_t v) { return v == expected; });
 }
 
-/// Makes `outer` read what `inner` reads. False if that takes more than 63 bits.
+/// Makes `outer` read what `inner` reads. False if that takes more than 63
+/// bits.
 static bool composeSlices(SliceOp outer, SliceOp inner) {
   SmallVector<int64_t> offsets, strides;
   for (auto [offset, stride, innerOffset, innerStride] :
@@ -202,8 +201,8 @@ OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
       source.push_back(i - low);
       inside &= i >= low && i - low < size;
     }
-    results.push_back(
-        inside ? *std::next(elements, linearize(source, shape)) : padding);
+    results.push_back(inside ? *std::next(elements, linearize(source, shape))
+                             : padding);
     return true;
   });
   return DenseElementsAttr::get(getType(), results);
@@ -259,8 +258,8 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
   ArrayRef<int64_t> shape = getOperand().getType().getShape();
-  bool movesNothing = llvm::all_of(
-      getAxes(), [&](int64_t axis) { return shape[axis] == 1; });
+  bool movesNothing =
+      llvm::all_of(getAxes(), [&](int64_t axis) { return shape[axis] == 1; });
   if (movesNothing && getOperand().getType() == getType())
     return getOperand();
   auto isPermutationOfAxes = [&](ArrayRef<int64_t> other) {

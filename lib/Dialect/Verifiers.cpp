@@ -103,4 +103,3 @@ LogicalResult KernelOp::verify() {
                   yield.getValues().getTypes(), ")");
   return success();
 }
-

@@ -65,11 +65,12 @@ TEST_F(BuildersTest, TypesAreInferred) {
                              ArrayRef<int64_t>{1}, /*keepdims=*/true)
                 .getType(),
             tensor({4, 1}, f32));
-  EXPECT_EQ(ReshapeOp::create(builder, loc, x, ArrayRef<int64_t>{3, 8}).getType(),
-            tensor({3, 8}, f32));
   EXPECT_EQ(
-      BroadcastOp::create(builder, loc, x, ArrayRef<int64_t>{2, 4, 6}).getType(),
-      tensor({2, 4, 6}, f32));
+      ReshapeOp::create(builder, loc, x, ArrayRef<int64_t>{3, 8}).getType(),
+      tensor({3, 8}, f32));
+  EXPECT_EQ(BroadcastOp::create(builder, loc, x, ArrayRef<int64_t>{2, 4, 6})
+                .getType(),
+            tensor({2, 4, 6}, f32));
   EXPECT_EQ(ConvertOp::create(builder, loc, x, builder.getI8Type()).getType(),
             tensor({4, 6}, builder.getI8Type()));
   EXPECT_EQ(IotaOp::create(builder, loc, ArrayRef<int64_t>{4, 6},
@@ -86,8 +87,8 @@ TEST_F(BuildersTest, InferenceReportsAtTheLocation) {
   Type f32 = builder.getF32Type();
   SmallVector<Value> operands = {argument({4}, f32), argument({3}, f32)};
   SmallVector<Type> types;
-  EXPECT_TRUE(failed(AddOp::inferReturnTypes(
-      &context, builder.getUnknownLoc(), AddOp::Adaptor(operands), types)));
+  EXPECT_TRUE(failed(AddOp::inferReturnTypes(&context, builder.getUnknownLoc(),
+                                             AddOp::Adaptor(operands), types)));
   EXPECT_EQ(message, "'echo.add' op expected operand shapes that broadcast, "
                      "found [4] and [3]");
   message.clear();

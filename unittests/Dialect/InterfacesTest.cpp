@@ -72,10 +72,11 @@ TEST_F(InterfacesTest, SizesThatAreNotKnownFail) {
                  "tensor<4x3xf32>) -> tensor<?x4xf32>"),
             (Cost{-1, -1, -1, true}));
   // A product of depth 2^62 takes 2^63 flops, which no int64_t holds.
-  EXPECT_EQ(cost("%a: tensor<1x4611686018427387904xf16>",
-                 "%0 = echo.linear %a, %a : (tensor<1x4611686018427387904xf16>, "
-                 "tensor<1x4611686018427387904xf16>) -> tensor<1x1xf16>"),
-            (Cost{-1, -1, 2, true}));
+  EXPECT_EQ(
+      cost("%a: tensor<1x4611686018427387904xf16>",
+           "%0 = echo.linear %a, %a : (tensor<1x4611686018427387904xf16>, "
+           "tensor<1x4611686018427387904xf16>) -> tensor<1x1xf16>"),
+      (Cost{-1, -1, 2, true}));
 }
 
 TEST_F(InterfacesTest, ElementwiseOpsTakeOneFlopAnElement) {

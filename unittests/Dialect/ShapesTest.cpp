@@ -53,8 +53,8 @@ TEST(Shapes, CountElements) {
   EXPECT_EQ(countElements({}), 1);
   EXPECT_EQ(countElements({2, 3, 4}), 24);
   EXPECT_EQ(countElements({int64_t(1) << 40, int64_t(1) << 40, 0}), 0);
-  EXPECT_EQ(countElements({int64_t(1) << 31, int64_t(1) << 31}),
-            int64_t(1) << 62);
+  EXPECT_EQ(countElements({int64_t(1) << 31, int64_t(1) << 31}), int64_t(1)
+                                                                     << 62);
   EXPECT_EQ(countElements({int64_t(1) << 32, int64_t(1) << 31}), std::nullopt);
   EXPECT_EQ(countElements({2, kDynamic}), std::nullopt);
 }
@@ -69,7 +69,8 @@ TEST(Shapes, CompatibleTypes) {
   EXPECT_FALSE(areCompatibleTypes({fixed}, {open, f32}));
   EXPECT_FALSE(areCompatibleTypes(
       {fixed}, {RankedTensorType::get({2, 3}, builder.getF16Type())}));
-  EXPECT_FALSE(areCompatibleTypes({open}, {RankedTensorType::get({2, 4}, f32)}));
+  EXPECT_FALSE(
+      areCompatibleTypes({open}, {RankedTensorType::get({2, 4}, f32)}));
 }
 
 TEST(Shapes, NarrowFloatsAccumulateInF32) {

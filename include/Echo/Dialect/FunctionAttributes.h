@@ -1,4 +1,5 @@
-//===- FunctionAttributes.h - What a function says of its tensors -*- C++ -*-===//
+//===- FunctionAttributes.h - What a function says of its tensors -*- C++
+//-*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
