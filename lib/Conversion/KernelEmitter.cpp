@@ -339,7 +339,7 @@ SmallVector<Value> KernelEmitter::emitGeneric(linalg::GenericOp generic,
     if (!argument.use_empty())
       arguments[argument.getArgNumber()] =
           emit(input->get(),
-               generic.getMatchingIndexingMap(input).compose(index));
+               composeIndex(generic.getMatchingIndexingMap(input), index));
   }
   return emitBody(body, arguments, index.getResults());
 }

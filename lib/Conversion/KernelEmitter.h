@@ -67,6 +67,9 @@ struct Reduction {
 
 /// `map` as an index over kMaxDims dimensions.
 AffineMap indexMap(ArrayRef<AffineExpr> exprs, MLIRContext *context);
+/// `map` of an op's loops, as an index where `index` gives the loops. In time
+/// linear in the results; AffineMap::compose is linear in kMaxDims.
+AffineMap composeIndex(AffineMap map, AffineMap index);
 /// The row-major offset of an index.
 AffineExpr linearize(AffineMap index, ArrayRef<int64_t> shape);
 /// The operand's index for a reduction's result index and the number of a

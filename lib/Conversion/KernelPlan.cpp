@@ -193,7 +193,7 @@ private:
     for (OpOperand *input : generic.getDpsInputOperands())
       if (!generic.getMatchingBlockArgument(input).use_empty())
         visit(input->get(),
-              generic.getMatchingIndexingMap(input).compose(loops));
+              composeIndex(generic.getMatchingIndexingMap(input), loops));
   }
 
   void visitConcat(tensor::ConcatOp concat, AffineMap index) {

@@ -56,6 +56,13 @@ AffineMap mlir::echo::indexMap(ArrayRef<AffineExpr> exprs,
   return AffineMap::get(kMaxDims, 0, exprs, context);
 }
 
+AffineMap mlir::echo::composeIndex(AffineMap map, AffineMap index) {
+  SmallVector<AffineExpr> exprs;
+  for (AffineExpr expr : map.getResults())
+    exprs.push_back(expr.replaceDims(index.getResults()));
+  return indexMap(exprs, map.getContext());
+}
+
 void mlir::echo::collectDims(AffineExpr expr,
                              llvm::SmallDenseSet<unsigned> &dims) {
   expr.walk([&](AffineExpr inner) {

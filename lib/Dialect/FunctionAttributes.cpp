@@ -70,9 +70,10 @@ mlir::echo::getGradientArgument(FunctionOpInterface function, unsigned result) {
 }
 
 bool mlir::echo::isFloatScalar(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() == 0 &&
-         isa<FloatType>(tensor.getElementType());
+  // A bufferized function has memrefs in their places.
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped && shaped.hasRank() && shaped.getRank() == 0 &&
+         isa<FloatType>(shaped.getElementType());
 }
 
 FailureOr<unsigned> mlir::echo::getLossIndex(FunctionOpInterface function,
