@@ -1,15 +1,15 @@
 // RUN: echo-opt %s --convert-echo-to-linalg | FileCheck %s
 
-// CHECK-DAG: #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
-// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0, d1) -> (d1)>
-// CHECK-DAG: #[[COLUMN:.*]] = affine_map<(d0, d1) -> (d0, 0)>
-// CHECK-DAG: #[[KEEP:.*]] = affine_map<(d0, d1) -> (d0)>
-// CHECK-DAG: #[[SWAP:.*]] = affine_map<(d0, d1) -> (d1, d0)>
-// CHECK-DAG: #[[BACK:.*]] = affine_map<(d0, d1) -> (d0, -d1 + 7)>
+// CHECK-DAG: #[[$ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[$ROW:.*]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-DAG: #[[$COLUMN:.*]] = affine_map<(d0, d1) -> (d0, 0)>
+// CHECK-DAG: #[[$KEEP:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG: #[[$SWAP:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG: #[[$BACK:.*]] = affine_map<(d0, d1) -> (d0, -d1 + 7)>
 
 // Broadcasting is a map.
 // CHECK-LABEL: func.func private @add(
-// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[ROW]], #[[ID]]], iterator_types = ["parallel", "parallel"]}
+// CHECK:         linalg.generic {indexing_maps = [#[[$ID]], #[[$ROW]], #[[$ID]]], iterator_types = ["parallel", "parallel"]}
 // CHECK:           arith.addf
 func.func private @add(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> attributes {echo.kernel} {
   %0 = echo.add %a, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -20,7 +20,7 @@ func.func private @add(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32
 // CHECK-LABEL: func.func private @mean(
 // CHECK:         arith.extf
 // CHECK:         linalg.fill
-// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[KEEP]]], iterator_types = ["parallel", "reduction"]}
+// CHECK:         linalg.generic {indexing_maps = [#[[$ID]], #[[$KEEP]]], iterator_types = ["parallel", "reduction"]}
 // CHECK:           arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK:         arith.divf
 // CHECK:         arith.truncf %{{.*}} : f32 to f16
@@ -41,7 +41,7 @@ func.func private @groups(%a: tensor<4x8x3xf32>) -> tensor<8xf32> attributes {ec
 // CHECK-LABEL: func.func private @softmax(
 // CHECK-NOT:     echo.softmax
 // CHECK:         arith.maximumf
-// CHECK:         indexing_maps = [#[[ID]], #[[COLUMN]], #[[ID]]]
+// CHECK:         indexing_maps = [#[[$ID]], #[[$COLUMN]], #[[$ID]]]
 // CHECK:           arith.subf
 // CHECK:         arith.divf
 // CHECK:         return
@@ -51,8 +51,8 @@ func.func private @softmax(%a: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {e
 }
 
 // CHECK-LABEL: func.func private @moves(
-// CHECK:         indexing_maps = [#[[SWAP]], #[[ID]]]
-// CHECK:         indexing_maps = [#[[BACK]], #[[ID]]]
+// CHECK:         indexing_maps = [#[[$SWAP]], #[[$ID]]]
+// CHECK:         indexing_maps = [#[[$BACK]], #[[$ID]]]
 // CHECK:         tensor.extract_slice %{{.*}}[1, 2] [2, 3] [1, 2]
 // CHECK:         tensor.concat dim(1)
 // CHECK:         tensor.pad %{{.*}} low[0, 1] high[0, 2]

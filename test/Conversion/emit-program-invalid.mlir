@@ -49,9 +49,11 @@ module {
 // -----
 
 // expected-error @below {{doesn't make a valid program: tensor 1 's': two tensors have this name}}
-func.func @names(%a: memref<4xf32> {echo.role = "state", echo.name = "s"},
-                 %b: memref<4xf32> {echo.role = "state", echo.name = "s"},
-                 %arena: memref<0xi8> {echo.arena})
-    attributes {echo.arena_bytes = 0 : i64, echo.arena_alignment = 64 : i64, echo.logical_peak_bytes = 0 : i64} {
-  return
+func.func @names(%a: memref<f32> {echo.role = "state", echo.name = "s"},
+                 %arena: memref<64xi8> {echo.arena})
+    -> (memref<f32> {echo.name = "s"})
+    attributes {echo.arena_bytes = 64 : i64, echo.arena_alignment = 64 : i64, echo.logical_peak_bytes = 64 : i64} {
+  %offset = arith.constant 0 : index
+  %b = memref.view %arena[%offset][] : memref<64xi8> to memref<f32>
+  return %b : memref<f32>
 }
