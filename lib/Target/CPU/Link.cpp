@@ -14,6 +14,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
+#include <deque>
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -83,8 +84,9 @@ LogicalResult cpu::linkSharedObject(Location loc,
     return emitError(loc) << "found no linker; expected ld.lld-22, ld.lld or "
                              "ld in PATH";
 
-  // Everything under temporary names, removed on every way out.
-  std::vector<llvm::FileRemover> removers;
+  // Everything under temporary names, removed on every way out. A remover that
+  // moves removes its file, so they stay where they are.
+  std::deque<llvm::FileRemover> removers;
   auto createTemporary = [&](const Twine &model, SmallString<128> &name,
                              int &file) -> std::error_code {
     if (std::error_code error =
