@@ -106,6 +106,8 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::echo::registerAllDialects(registry);
   MLIRContext context(registry);
+  // An error is its text and its place, not the whole graph.
+  context.printOpOnDiagnostic(false);
 
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> file =
@@ -119,6 +121,9 @@ int main(int argc, char **argv) {
       parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return 1;
+  if (isa<UnknownLoc>(module->getLoc()))
+    module->getOperation()->setLoc(
+        FileLineColLoc::get(&context, options.input, 1, 1));
 
   ArtifactOptions artifact;
   artifact.target = options.target;

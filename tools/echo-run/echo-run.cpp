@@ -132,6 +132,8 @@ mlir::DialectRegistry makeRegistry() {
 class Model {
 public:
   explicit Model(const std::string &path) : context(makeRegistry()) {
+    // An error is its text and its place, not the whole graph.
+    context.printOpOnDiagnostic(false);
     std::string message;
     std::unique_ptr<llvm::MemoryBuffer> file =
         mlir::openInputFile(path, &message);
@@ -143,6 +145,9 @@ public:
     module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
     if (!module)
       throw Diagnosed();
+    if (mlir::isa<mlir::UnknownLoc>(module->getLoc()))
+      module->getOperation()->setLoc(
+          mlir::FileLineColLoc::get(&context, path, 1, 1));
   }
 
   mlir::ModuleOp get() { return *module; }
