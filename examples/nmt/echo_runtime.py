@@ -135,7 +135,7 @@ class Session:
 
     def set(self, name, value):
         tensor = self._tensor(name)
-        array = np.ascontiguousarray(value, tensor.dtype)
+        array = np.asarray(value, tensor.dtype, order="C")
         if array.shape != tensor.shape:
             raise EchoError("'%s' has shape %s, found %s" %
                             (name, tensor.shape, array.shape))

@@ -125,7 +125,7 @@ def main():
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--build-dir", default=train.default_build_dir(),
                         help="where Echo was built (default %(default)s)")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     try:
         translator = Translator(arguments.folder, arguments.build_dir,
                                 arguments.threads)
