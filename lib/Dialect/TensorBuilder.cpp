@@ -18,17 +18,6 @@ RankedTensorType TensorBuilder::broadcastType(Value lhs, Value rhs,
   return RankedTensorType::get(shape, elementType);
 }
 
-Value TensorBuilder::splat(RankedTensorType type, double value) {
-  Type elementType = type.getElementType();
-  Attribute element;
-  if (auto floatType = dyn_cast<FloatType>(elementType))
-    element = builder.getFloatAttr(floatType, value);
-  else
-    element = builder.getIntegerAttr(elementType, int64_t(value));
-  return ConstantOp::create(builder, loc, type,
-                            DenseElementsAttr::get(type, element));
-}
-
 Value TensorBuilder::compare(CompareDirection direction, Value lhs, Value rhs) {
   return CompareOp::create(builder, loc,
                            broadcastType(lhs, rhs, builder.getI1Type()), lhs,
@@ -49,12 +38,6 @@ Value TensorBuilder::convert(Value operand, Type elementType) {
   return ConvertOp::create(builder, loc,
                            RankedTensorType::get(shapeOf(operand), elementType),
                            operand);
-}
-
-Type TensorBuilder::computeType(Type elementType) {
-  if (elementType.isF16() || elementType.isBF16())
-    return Float32Type::get(elementType.getContext());
-  return elementType;
 }
 
 Value TensorBuilder::reshape(Value operand, ArrayRef<int64_t> shape) {

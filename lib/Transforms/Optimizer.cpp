@@ -157,7 +157,7 @@ LogicalResult OptimizerBuilder::findParameters() {
                 "found "
              << parameter.value.getType() << " and "
              << parameter.gradient.getType();
-    parameter.computeType = TensorBuilder::computeType(type.getElementType());
+    parameter.computeType = getAccumulatorType(type.getElementType());
     parameters.push_back(std::move(parameter));
   }
   if (parameters.empty())

@@ -14,7 +14,9 @@
 #ifndef ECHO_DIALECT_TENSORBUILDER_H
 #define ECHO_DIALECT_TENSORBUILDER_H
 
+#include "Echo/Dialect/Builders.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/Shapes.h"
 
 namespace mlir::echo {
 
@@ -31,7 +33,9 @@ public:
   }
 
   /// A tensor of `type` with every element `value`, rounded to its type.
-  Value splat(RankedTensorType type, double value);
+  Value splat(RankedTensorType type, double value) {
+    return createSplatConstant(builder, loc, type, value);
+  }
   /// A rank 0 tensor.
   Value scalar(Type elementType, double value) {
     return splat(RankedTensorType::get({}, elementType), value);
@@ -78,9 +82,8 @@ public:
   Value convert(Value operand, Type elementType);
   /// f16 and bf16 become f32, in which they are computed with.
   Value widen(Value operand) {
-    return convert(operand, computeType(typeOf(operand).getElementType()));
+    return convert(operand, getAccumulatorType(typeOf(operand).getElementType()));
   }
-  static Type computeType(Type elementType);
 
   /// `operand` itself if it has the shape already.
   Value reshape(Value operand, ArrayRef<int64_t> shape);

@@ -200,7 +200,7 @@ ReduceOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
     // Ties share equally: each gets g / (number of ties).
     Value tied = b.compare(CompareDirection::EQ, getOperand(),
                            b.reshape(getResult(), kept));
-    Type wide = b.computeType(type.getElementType());
+    Type wide = getAccumulatorType(type.getElementType());
     Value ties = b.reduce(ReduceKind::Sum, b.convert(tied, wide), getDims(),
                           /*keepDims=*/true);
     Value share = b.convert(b.div(b.widen(g), ties), type.getElementType());
