@@ -258,7 +258,11 @@ static SmallVector<Value> lowerReduce(OpBuilder &b, ReduceOp op) {
 
 static SmallVector<Value> lowerArgmax(OpBuilder &b, ArgmaxOp op) {
   Location loc = op.getLoc();
-  RankedTensorType type = typeOf(op.getOperand());
+  // In f32 the order of f16 and bf16 is the same.
+  Value operand =
+      convert(b, loc, op.getOperand(),
+              accumulatorType(typeOf(op.getOperand()).getElementType()));
+  RankedTensorType type = typeOf(operand);
   Type element = type.getElementType();
   int64_t axis = op.getAxis();
   RankedTensorType indices = typeOf(op.getResult());
@@ -275,7 +279,7 @@ static SmallVector<Value> lowerArgmax(OpBuilder &b, ArgmaxOp op) {
       filled(b, loc, values, identityOf(b, ReduceKind::Max, element)),
       filled(b, loc, indices, b.getI32IntegerAttr(0))};
   auto generic = linalg::GenericOp::create(
-      b, loc, TypeRange{values, indices}, ValueRange(op.getOperand()), inits,
+      b, loc, TypeRange{values, indices}, ValueRange(operand), inits,
       ArrayRef<AffineMap>{b.getMultiDimIdentityMap(type.getRank()), map, map},
       iterators, [&](OpBuilder &b, Location loc, ValueRange args) {
         Value value = args[0], best = args[1], bestIndex = args[2];
