@@ -85,12 +85,16 @@ private:
                                column);
   }
   Value load(Value buffer, Value position, int64_t width) {
+    Value value;
     if (width == 1)
-      return make<memref::LoadOp>(buffer, position);
-    return make<vector::LoadOp>(VectorType::get({width}, element), buffer,
-                                position);
+      value = make<memref::LoadOp>(buffer, position);
+    else
+      value = make<vector::LoadOp>(type(storedType(element), width), buffer,
+                                   position);
+    return emitter.fromStored(value, element);
   }
   void store(Value value, Value position, int64_t width) {
+    value = emitter.toStored(value);
     if (width == 1)
       memref::StoreOp::create(emitter.current(), loc, value, result, position);
     else

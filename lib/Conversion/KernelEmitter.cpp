@@ -185,17 +185,22 @@ Value KernelEmitter::materialize(AffineExpr expr) {
 }
 
 Value KernelEmitter::emitLanes(unsigned dim, function_ref<Value()> fill) {
-  Dim saved = dims[dim];
+  // All dimensions that the loop counts through.
+  SmallVector<Dim> saved = dims;
+  int64_t width = dims[dim].width;
   SmallVector<Value> lanes;
-  for (int64_t lane = 0; lane < saved.width; ++lane) {
-    Value base = arith::AddIOp::create(current(), loc, saved.base,
+  for (int64_t lane = 0; lane < width; ++lane) {
+    Value base = arith::AddIOp::create(current(), loc, saved[dim].base,
                                        constantIndex(lane));
-    dims[dim].base = base;
-    dims[dim].width = 1;
+    for (Dim &other : dims)
+      if (other.last == dim) {
+        other.base = base;
+        other.width = 1;
+      }
     lanes.push_back(fill());
   }
-  dims[dim] = saved;
-  auto type = VectorType::get({saved.width}, lanes.front().getType());
+  dims = saved;
+  auto type = VectorType::get({width}, lanes.front().getType());
   return vector::FromElementsOp::create(current(), loc, type, lanes);
 }
 
@@ -223,10 +228,43 @@ Value KernelEmitter::emitIndex(AffineExpr expr) {
                                 DenseElementsAttr::get(type, attributes)));
 }
 
-/// What memory holds for an element type.
-static Type storedType(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8)
-                              : element;
+Type mlir::echo::storedType(Type element) {
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  if (element.isBF16())
+    return IntegerType::get(element.getContext(), 16);
+  return element;
+}
+
+/// `type` with another element type.
+static Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+Value KernelEmitter::fromStored(Value value, Type element) {
+  Type type = withElement(value.getType(), element);
+  if (type == value.getType())
+    return value;
+  if (element.isBF16())
+    return arith::BitcastOp::create(current(), loc, type, value);
+  int64_t width = 1;
+  if (auto vector = dyn_cast<VectorType>(type))
+    width = vector.getNumElements();
+  Value zero = toVector(constant(builder.getI8IntegerAttr(0)), width);
+  return arith::CmpIOp::create(current(), loc, arith::CmpIPredicate::ne, value,
+                               zero);
+}
+
+Value KernelEmitter::toStored(Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  Type type = withElement(value.getType(), storedType(element));
+  if (type == value.getType())
+    return value;
+  if (element.isBF16())
+    return arith::BitcastOp::create(current(), loc, type, value);
+  return arith::ExtUIOp::create(current(), loc, type, value);
 }
 
 Value KernelEmitter::load(Value buffer, AffineExpr offset, Type element) {
@@ -247,24 +285,12 @@ Value KernelEmitter::load(Value buffer, AffineExpr offset, Type element) {
         current(), loc,
         VectorType::get({dims[*dim].width}, storedType(element)), buffer,
         position);
-  if (!element.isInteger(1))
-    return value;
-  Value zero = toVector(constant(builder.getI8IntegerAttr(0)),
-                        stride == 0 ? 1 : dims[*dim].width);
-  return arith::CmpIOp::create(current(), loc, arith::CmpIPredicate::ne, value,
-                               zero);
+  return fromStored(value, element);
 }
 
 void KernelEmitter::store(Value buffer, AffineExpr offset, Value value,
                           int64_t width) {
-  value = toVector(value, width);
-  Type element = getElementTypeOrSelf(value.getType());
-  if (element.isInteger(1)) {
-    Type type = builder.getI8Type();
-    if (auto vector = dyn_cast<VectorType>(value.getType()))
-      type = vector.clone(type);
-    value = arith::ExtUIOp::create(current(), loc, type, value);
-  }
+  value = toStored(toVector(value, width));
   Value position = materialize(offset);
   if (width == 1)
     memref::StoreOp::create(current(), loc, value, buffer, position);
@@ -546,6 +572,8 @@ Value KernelEmitter::emitConstant(arith::ConstantOp op, AffineMap index) {
           ArrayRef<int8_t>(bytes));
     } else {
       flat = value.reshape(RankedTensorType::get({size}, element));
+      if (element.isBF16())
+        flat = flat.bitcast(storedType(element));
     }
     std::string name = constantPrefix + std::to_string(constants.size());
     constants.push_back(flat);

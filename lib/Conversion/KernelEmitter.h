@@ -37,6 +37,10 @@ inline constexpr int64_t kVectorWidth = 8;
 /// used twice.
 inline constexpr unsigned kMaxDims = 1 << 20;
 
+/// What memory holds for an element type: i8 for i1, and i16 for bf16, whose
+/// vectors the LLVM back end doesn't move around without converting them.
+Type storedType(Type element);
+
 /// A sum of dimensions times coefficients, and a constant.
 struct LinearForm {
   /// Nothing if `expr` isn't such a sum.
@@ -129,6 +133,9 @@ public:
   Value stackBuffer(Type element, int64_t size);
   Value load(Value buffer, AffineExpr offset, Type element);
   Value toVector(Value value, int64_t width);
+  /// A loaded scalar or vector as one of `element`, and the way back.
+  Value fromStored(Value value, Type element);
+  Value toStored(Value value);
 
   Location getLoc() const { return loc; }
   /// Elements of constants, by index; buffers of them are get_global ops.

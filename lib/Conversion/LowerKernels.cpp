@@ -188,10 +188,8 @@ private:
 
 static MemRefType bufferType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  Type element = tensor.getElementType();
-  if (element.isInteger(1))
-    element = IntegerType::get(type.getContext(), 8);
-  return MemRefType::get({tensor.getNumElements()}, element);
+  return MemRefType::get({tensor.getNumElements()},
+                         storedType(tensor.getElementType()));
 }
 
 /// What kernels are made of before they are lowered.

@@ -39,7 +39,7 @@ LogicalResult convertKernelToLinalg(func::FuncOp kernel);
 /// Turns a kernel function of linalg on tensors into one on buffers,
 /// `(inputs..., outputs..., %begin: index, %end: index)`, that computes chunks
 /// begin to end. Buffers are one-dimensional and hold the elements in
-/// row-major order; i1 takes a byte. Functions don't share state: kernels can
+/// row-major order; i1 takes a byte, and bf16 is held as i16. Functions don't share state: kernels can
 /// be lowered in parallel.
 LogicalResult lowerKernel(func::FuncOp kernel);
 
