@@ -106,8 +106,8 @@ def report(result, pairs, shown=5):
     print("BLEU on %d held-out sentences: %.2f (untrained model %.2f, copying "
           "the source %.2f)" % (len(pairs), result["model"],
                                 result["untrained"], result["copy"]))
-    stride = max(1, len(pairs) // shown)
-    for i in range(0, min(len(pairs), stride * shown), stride):
+    shown = min(shown, len(pairs))
+    for i in (number * len(pairs) // shown for number in range(shown)):
         print("\n  source:      %s\n  translation: %s\n  reference:   %s" %
               (pairs[i][0], result["translations"][i], pairs[i][1]))
 
