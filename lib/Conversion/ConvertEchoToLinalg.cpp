@@ -548,8 +548,9 @@ LogicalResult mlir::echo::convertKernelToLinalg(func::FuncOp kernel) {
     return failure();
   for (Operation &op :
        llvm::make_early_inc_range(kernel.getBody().front())) {
-    if (!isa_and_nonnull<EchoDialect>(op.getDialect()) ||
-        isa<EmbeddingGradOp>(op))
+    bool lowered = isa_and_nonnull<EchoDialect>(op.getDialect()) ||
+                   isa<ElementwiseOpInterface>(op);
+    if (!lowered || isa<EmbeddingGradOp>(op))
       continue;
     OpBuilder builder(&op);
     FailureOr<SmallVector<Value>> values = lower(builder, &op);

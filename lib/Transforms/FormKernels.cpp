@@ -63,7 +63,9 @@ static bool isView(Operation *op) {
 
 /// True if the host program keeps `op` as it is.
 static bool staysOnHost(Operation *op) {
-  return !isa_and_nonnull<EchoDialect>(op->getDialect()) ||
+  // Ops of other dialects take part if they tell their arithmetic.
+  return !(isa_and_nonnull<EchoDialect>(op->getDialect()) ||
+           isa<ElementwiseOpInterface, DecomposeOpInterface>(op)) ||
          op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
          !isPure(op) || isa<LibraryCallOpInterface, LaunchOp>(op) || isView(op);
 }
