@@ -21,6 +21,7 @@ llvm::Error Model::checkOptions() const { return llvm::Error::success(); }
 
 std::vector<std::unique_ptr<Model>> mlir::echo::zoo::createModels() {
   std::vector<std::unique_ptr<Model>> models;
+  models.push_back(createLstmLmModel());
   models.push_back(createNmtModel());
   return models;
 }

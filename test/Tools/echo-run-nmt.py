@@ -2,110 +2,33 @@
 # Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The NMT model against PyTorch: losses, gradients, and parameters after three
-steps of SGD and of Adam (test/golden/nmt.py), interpreted and compiled."""
+"""The NMT model against PyTorch (test/golden/nmt.py)."""
 
-import json
 import os
-import subprocess
 import sys
 import unittest
 
 import numpy as np
 
 SOURCE, FOLDER = sys.argv.pop(1), sys.argv.pop(1)
-GOLDEN = np.load(os.path.join(SOURCE, "test", "golden", "nmt.npz"))
-ZOO = ["--batch=3", "--src-len=5", "--tgt-len=4", "--hidden=6", "--embed=5",
-       "--src-vocab=11", "--tgt-vocab=9"]
-VARIANTS = {
-    "plain": ["--layers=2"],
-    "layer_norm": ["--layers=2", "--layer-norm=true",
-                   "--label-smoothing=0.1"],
-    "no_attention": ["--layers=1", "--attention=none"],
-}
-OPTIMIZERS = {"sgd": ("sgd", 0.5), "adam": ("adam,epsilon=1e-3", 2.0 ** -7)}
-# How it runs, and the largest absolute difference. Values are of order 1 and
-# gradients below it. In f64 the interpreter still reads Adam's constants (0.9,
-# 0.999, 1e-3) in f32, which moves an update of 2^-7 by about 1e-7 of itself.
-# f32 rounds to 6e-8, over sums of up to some hundred terms.
-TARGETS = {
-    "f64": (["--target=interpreter", "--precision=f64"], 1e-8),
-    "exact": (["--target=interpreter", "--precision=exact"], 5e-6),
-    "cpu": (["--target=cpu"], 5e-6),
-}
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SOURCE, "test", "Tools", "Inputs"))
+from golden import GoldenTest
 
 
-def run(*command):
-    result = subprocess.run(command, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, check=False)
-    if result.returncode:
-        raise AssertionError("%s\n%s" % (" ".join(command), result.stderr))
-    return result.stdout
+class Nmt(GoldenTest):
+    MODEL = "nmt"
+    OPTIONS = ["--batch=3", "--src-len=5", "--tgt-len=4", "--hidden=6",
+               "--embed=5", "--src-vocab=11", "--tgt-vocab=9"]
+    VARIANTS = {
+        "plain": ["--layers=2"],
+        "layer_norm": ["--layers=2", "--layer-norm=true",
+                       "--label-smoothing=0.1"],
+        "no_attention": ["--layers=1", "--attention=none"],
+    }
+    GOLDEN = np.load(os.path.join(SOURCE, "test", "golden", "nmt.npz"))
+    FOLDER = FOLDER
 
 
-def golden(variant, kind):
-    prefix = "%s:%s:" % (variant, kind)
-    return {name[len(prefix):]: GOLDEN[name] for name in GOLDEN.files
-            if name.startswith(prefix)}
-
-
-class Nmt(unittest.TestCase):
-    def prepare(self, variant):
-        """The model's file and the options that set inputs and weights."""
-        folder = os.path.join(FOLDER, variant)
-        os.makedirs(folder, exist_ok=True)
-        model = os.path.join(folder, "model.mlir")
-        run("echo-zoo", "nmt", *ZOO, *VARIANTS[variant], "-o", model)
-        settings = []
-        for kind in ("input", "weight"):
-            for name, value in golden(variant, kind).items():
-                path = os.path.join(folder, name.replace("/", ".") + ".npy")
-                np.save(path, value)
-                settings.append("--input=%s=%s" % (name, path))
-        self.assertGreater(len(settings), 15)
-        return folder, model, settings
-
-    def compare(self, actual, expected, tolerance, what):
-        self.assertEqual(actual.shape, expected.shape, what)
-        difference = np.max(np.abs(actual.astype(np.float64) - expected))
-        self.assertLess(difference, tolerance, what)
-
-    def test_steps(self):
-        for variant in VARIANTS:
-            folder, model, settings = self.prepare(variant)
-            for target, (options, tolerance) in TARGETS.items():
-                for kind, (optimizer, rate) in OPTIMIZERS.items():
-                    checkpoint = os.path.join(folder, "checkpoint.npz")
-                    report = os.path.join(folder, "report.json")
-                    run("echo-run", model, *options, *settings, "--steps=3",
-                        "--optimizer=" + optimizer,
-                        "--set=learning_rate=%r" % rate, "--quiet",
-                        "--checkpoint=" + checkpoint, "--report=" + report)
-                    what = "%s, %s, %s" % (variant, target, kind)
-                    with open(report, encoding="utf-8") as file:
-                        losses = np.array(json.load(file)["loss"])
-                    self.compare(losses,
-                                 GOLDEN["%s:%s_losses" % (variant, kind)],
-                                 tolerance, what)
-                    with np.load(checkpoint) as values:
-                        for name, expected in golden(variant, kind).items():
-                            self.compare(values[name], expected, tolerance,
-                                         "%s, %s" % (what, name))
-
-    def test_gradients(self):
-        for variant in VARIANTS:
-            folder, model, settings = self.prepare(variant)
-            gradient = os.path.join(folder, "gradient.mlir")
-            run("echo-opt", model, "--echo-gradient", "-o", gradient)
-            for target, (options, tolerance) in TARGETS.items():
-                out = os.path.join(folder, target)
-                run("echo-run", gradient, *options, *settings, "--quiet",
-                    "--output=" + out)
-                for name, expected in golden(variant, "gradient").items():
-                    self.compare(np.load(os.path.join(
-                        out, name.replace("/", "%2F") + ".grad.npy")),
-                                 expected, tolerance,
-                                 "%s, %s, %s" % (variant, target, name))
-
-
+del GoldenTest
 unittest.main()

@@ -39,6 +39,8 @@ protected:
   OptionSet options;
 };
 
+/// Language model: unrolled LSTM layers.
+std::unique_ptr<Model> createLstmLmModel();
 /// Translation: LSTM encoder and decoder with additive attention.
 std::unique_ptr<Model> createNmtModel();
 
