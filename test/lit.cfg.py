@@ -7,8 +7,8 @@ import lit.formats
 config.name = "Echo"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".c", ".py"]
-config.excludes = ["lit.cfg.py", "lit.site.cfg.py", "Inputs", "CMakeLists.txt",
-                   "golden"]
+config.excludes = ["lit.cfg.py", "lit.site.cfg.py", "sanitizers.py", "Inputs",
+                   "CMakeLists.txt", "golden"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.echo_binary_dir, "test")
 
@@ -21,6 +21,13 @@ config.environment["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH", "")
 for name in ("HOME", "CCACHE_DIR", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+
+sys.path.insert(0, config.test_source_root)
+import sanitizers
+sanitizers.configure(config)
+if config.echo_sanitize:
+    # A program that holds our libraries holds the sanitizers' functions.
+    config.c_compiler += " -fsanitize=" + config.echo_sanitize
 
 config.substitutions += [
     ("%echo_src", config.echo_source_dir),
@@ -41,7 +48,7 @@ if shutil.which("ccache"):
     config.environment["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
     config.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
 
-# What a test may ask for with REQUIRES.
+# What a test may ask for with REQUIRES or UNSUPPORTED.
 path = config.environment["PATH"]
 if config.link_mlir_dylib:
     config.available_features.add("mlir-dylib")

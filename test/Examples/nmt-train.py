@@ -1,3 +1,4 @@
+# UNSUPPORTED: sanitized
 # RUN: %python %s %echo_src %echo_bin %t
 # Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.

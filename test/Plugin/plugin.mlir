@@ -1,6 +1,7 @@
 // The packaged mlir-opt loads dialect and passes. Its own flags come before
 // plugins are loaded, so passes go through --pass-pipeline.
 // REQUIRES: mlir-dylib
+// UNSUPPORTED: sanitized
 // RUN: %mlir_opt --load-dialect-plugin=%echo_lib/EchoPlugin.so \
 // RUN:   --load-pass-plugin=%echo_lib/EchoPlugin.so \
 // RUN:   --pass-pipeline='builtin.module(echo-gradient)' %s | FileCheck %s

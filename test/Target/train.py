@@ -1,3 +1,4 @@
+# UNSUPPORTED: sanitized
 # RUN: echo-compile %S/Inputs/line.mlir --optimizer=sgd -o %t.so
 # RUN: %python %s %echo_lib/libEchoRuntime.so %t.so
 """An artefact trains: values by hand.
