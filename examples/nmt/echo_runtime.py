@@ -37,7 +37,8 @@ class _Statistics(ctypes.Structure):
                 ("logical_peak_bytes", ctypes.c_uint64),
                 ("persistent_bytes", ctypes.c_uint64),
                 ("calls", ctypes.c_uint64),
-                ("last_step_allocations", ctypes.c_uint64)]
+                ("last_step_allocations", ctypes.c_uint64),
+                ("training_steps", ctypes.c_uint64)]
 
 
 class Tensor:

@@ -12,11 +12,15 @@
 #include "Error.h"
 #include "Npy.h"
 
+#include <charconv>
 #include <zip.h>
 
 using namespace echo;
 
 namespace {
+
+/// The archive's comment, in front of the number of steps.
+constexpr std::string_view kStepsComment = "Echo checkpoint, steps: ";
 
 [[noreturn]] void throwZip(const std::string &message, const char *reason) {
   throw Error(ECHO_IO_ERROR, message + ": " + reason);
@@ -83,8 +87,10 @@ void addEntry(zip_t *zip, const NpzEntry &entry, const std::string &header,
 } // namespace
 
 void echo::writeNpz(const std::string &path,
-                    const std::vector<NpzEntry> &entries) {
+                    const std::vector<NpzEntry> &entries, uint64_t steps) {
   std::string message = "can't write '" + path + "'";
+  std::string comment =
+      std::string(kStepsComment) + std::to_string(steps);
   // The headers must live until the archive is closed.
   std::vector<std::string> headers;
   headers.reserve(entries.size());
@@ -96,11 +102,15 @@ void echo::writeNpz(const std::string &path,
   }
   if (entries.empty()) {
     // libzip removes an empty archive; the end record alone is a valid one.
-    static constexpr char kEnd[22] = {'P', 'K', 5, 6};
+    std::string end = {'P', 'K', 5, 6};
+    end.resize(22);
+    end[20] = static_cast<char>(comment.size());
     zip.close(message);
-    writeFile(path, std::string_view(kEnd, sizeof(kEnd)));
+    writeFile(path, end, comment);
     return;
   }
+  if (zip_set_archive_comment(zip.get(), comment.data(), comment.size()) != 0)
+    throwZip(message, zip_strerror(zip.get()));
   zip.close(message);
   file.commit();
 }
@@ -118,6 +128,20 @@ NpzReader::~NpzReader() = default;
 
 bool NpzReader::has(const std::string &name) const {
   return zip_name_locate(archive->zip.get(), (name + ".npy").c_str(), 0) >= 0;
+}
+
+uint64_t NpzReader::steps() const {
+  int length = 0;
+  const char *comment =
+      zip_get_archive_comment(archive->zip.get(), &length, ZIP_FL_ENC_RAW);
+  std::string_view text(comment ? comment : "", comment ? length : 0);
+  if (text.substr(0, kStepsComment.size()) != kStepsComment)
+    return 0;
+  text.remove_prefix(kStepsComment.size());
+  uint64_t steps = 0;
+  auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), steps);
+  return code == std::errc() && end == text.data() + text.size() ? steps : 0;
 }
 
 std::string NpzReader::read(const Tensor &tensor) const {

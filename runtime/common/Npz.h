@@ -24,8 +24,10 @@ struct NpzEntry {
 
 /// Writes an .npz with one array per entry, by the tensor's name: stored, not
 /// compressed, readable by numpy.load, the same bytes for the same values. The
-/// file appears whole or not at all. Throws Error (ECHO_IO_ERROR).
-void writeNpz(const std::string &path, const std::vector<NpzEntry> &entries);
+/// steps that made the values stand in the archive's comment. The file appears
+/// whole or not at all. Throws Error (ECHO_IO_ERROR).
+void writeNpz(const std::string &path, const std::vector<NpzEntry> &entries,
+              uint64_t steps);
 
 /// An .npz opened for reading, stored or deflated. Every function throws Error
 /// (ECHO_IO_ERROR, or ECHO_INVALID_ARGUMENT for another type or shape) that
@@ -41,6 +43,8 @@ public:
   /// The array of this name, with the tensor's type and shape: the bytes of
   /// its data.
   std::string read(const Tensor &tensor) const;
+  /// The steps that made the values; 0 if the archive doesn't say.
+  uint64_t steps() const;
 
 private:
   struct Archive;

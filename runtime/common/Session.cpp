@@ -116,6 +116,7 @@ const char *Session::valueOf(int32_t index) const {
 }
 
 void Session::initialize(uint64_t seed) {
+  trainingSteps = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
     Slot &slot = slots[i];
     const Tensor &tensor = program().tensors[i];
@@ -235,6 +236,7 @@ void Session::step() {
   lastSeconds = seconds.count();
   totalSeconds += lastSeconds;
   ++steps;
+  ++trainingSteps;
   lastAllocations = allocationCount() - allocationsBefore;
 }
 
@@ -246,7 +248,7 @@ void Session::save(const std::string &path) const {
     requireValue(static_cast<int32_t>(i));
     entries.push_back({&program().tensors[i], slots[i].persistent->data});
   }
-  writeNpz(path, entries);
+  writeNpz(path, entries, trainingSteps);
 }
 
 void Session::load(const std::string &path) {
@@ -255,6 +257,7 @@ void Session::load(const std::string &path) {
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i].persistent)
       contents[i] = reader.read(program().tensors[i]);
+  trainingSteps = reader.steps();
   for (size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i].persistent)
       continue;
@@ -276,4 +279,5 @@ void Session::fillStatistics(echo_statistics &statistics) const {
       statistics.persistent_bytes += tensor.bytes;
   statistics.calls = program().calls.size();
   statistics.last_step_allocations = lastAllocations;
+  statistics.training_steps = trainingSteps;
 }

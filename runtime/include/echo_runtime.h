@@ -86,6 +86,9 @@ typedef struct echo_statistics {
   uint64_t persistent_bytes; /* parameters and state */
   uint64_t calls;            /* kernel and library calls of one step */
   uint64_t last_step_allocations; /* heap allocations of our code */
+  /* Steps since the session was initialized, with those before the checkpoint
+     that was loaded; `steps` are those of this session. */
+  uint64_t training_steps;
 } echo_statistics;
 
 /* The text of the last error in this thread; "" if there was none. */
@@ -142,7 +145,8 @@ ECHO_API echo_status echo_session_share(echo_session *session,
    error that names it. */
 ECHO_API echo_status echo_session_step(echo_session *session);
 
-/* Checkpoints: an .npz with every persistent tensor by name. Saving writes a
+/* Checkpoints: an .npz with every persistent tensor by name, and the number of
+   training steps, which goes on from there after loading. Saving writes a
    temporary file and renames it. Loading is strict: every persistent tensor
    must be there with its type and shape; a truncated file changes nothing. */
 ECHO_API echo_status echo_session_save(const echo_session *session,

@@ -65,6 +65,9 @@ public:
     return bytes;
   }
   void step() override { session.step(); }
+  uint64_t trainingSteps() const override {
+    return session.statistics().training_steps;
+  }
   void save(const std::string &path) const override { session.save(path); }
   void load(const std::string &path) override { session.load(path); }
   std::optional<Memory> memory() const override {

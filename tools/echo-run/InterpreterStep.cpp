@@ -90,7 +90,9 @@ public:
   void step() override {
     if (failed(interpreter.step()))
       throw Diagnosed();
+    ++steps;
   }
+  uint64_t trainingSteps() const override { return steps; }
   void save(const std::string &path) const override;
   void load(const std::string &path) override;
 
@@ -103,6 +105,7 @@ private:
 
   mlir::func::FuncOp function;
   bool exact;
+  uint64_t steps = 0;
   mlir::echo::StepInterpreter interpreter;
   /// Per tensor: the type it is declared with, and its type here.
   std::vector<DataType> declared;
@@ -202,6 +205,7 @@ std::string InterpreterStep::readInput(size_t index, std::string_view file,
 }
 
 void InterpreterStep::initialize(uint64_t seed) {
+  steps = 0;
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i].role == Role::Result)
       continue;
@@ -244,7 +248,7 @@ void InterpreterStep::save(const std::string &path) const {
     contents.push_back(get(i));
     entries.push_back({&list[i], contents.back().data()});
   }
-  writeNpz(path, entries);
+  writeNpz(path, entries, steps);
 }
 
 void InterpreterStep::load(const std::string &path) {
@@ -253,6 +257,7 @@ void InterpreterStep::load(const std::string &path) {
   for (size_t i = 0; i < list.size(); ++i)
     if (isPersistent(list[i].role))
       contents[i] = reader.read(list[i]);
+  steps = reader.steps();
   for (size_t i = 0; i < list.size(); ++i)
     if (isPersistent(list[i].role))
       set(i, contents[i]);

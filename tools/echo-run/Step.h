@@ -49,6 +49,8 @@ public:
   virtual void set(size_t index, std::string_view bytes) = 0;
   virtual std::string get(size_t index) const = 0;
   virtual void step() = 0;
+  /// Steps since initialize(), with those before a loaded checkpoint.
+  virtual uint64_t trainingSteps() const = 0;
   virtual void save(const std::string &path) const = 0;
   virtual void load(const std::string &path) = 0;
   virtual std::optional<Memory> memory() const { return std::nullopt; }

@@ -172,6 +172,7 @@ void setArguments(Step &step, const TrainingOptions &options) {
 }
 
 struct Record {
+  uint64_t stepsBefore = 0; ///< of the checkpoint that was resumed from
   std::vector<double> losses, seconds;
 };
 
@@ -186,6 +187,7 @@ nlohmann::ordered_json makeReport(const Step &step,
   report["seed"] = options.seed;
   report["threads"] = options.threads;
   report["steps"] = options.steps;
+  report["steps_before"] = record.stepsBefore;
   // JSON has no NaN: it becomes null.
   report["loss"] = record.losses;
   double total = 0;
@@ -254,6 +256,7 @@ void run::train(Step &step, const TrainingOptions &options) {
   setArguments(step, options);
   std::optional<size_t> loss = step.loss();
   Record record;
+  record.stepsBefore = step.trainingSteps();
   for (uint64_t i = 1; i <= options.steps; ++i) {
     auto start = std::chrono::steady_clock::now();
     step.step();
@@ -264,14 +267,16 @@ void run::train(Step &step, const TrainingOptions &options) {
       record.losses.push_back(
           scalarValue(step.tensors()[*loss].type, step.get(*loss)));
     if (!options.quiet) {
-      std::printf("step %llu: ", static_cast<unsigned long long>(i));
+      std::printf("step %llu: ",
+                  static_cast<unsigned long long>(record.stepsBefore + i));
       if (loss)
         std::printf("loss %.9g, ", record.losses.back());
       std::printf("%.6f s\n", seconds.count());
       std::fflush(stdout);
     }
     if (!options.checkpoint.empty() && options.checkpointEvery != 0 &&
-        i % options.checkpointEvery == 0 && i != options.steps)
+        (record.stepsBefore + i) % options.checkpointEvery == 0 &&
+        i != options.steps)
       step.save(options.checkpoint);
   }
   if (!options.checkpoint.empty())

@@ -87,10 +87,11 @@ struct Options {
       cl::desc("Write parameters and state there at the end")};
   cl::opt<uint64_t> checkpointEvery{
       "checkpoint-every", cl::cat(category), cl::init(0), cl::value_desc("N"),
-      cl::desc("Write the checkpoint after every N steps too")};
+      cl::desc("Write the checkpoint after every Nth step too")};
   cl::opt<std::string> resume{
       "resume", cl::cat(category), cl::value_desc("file.npz"),
-      cl::desc("Start from the parameters and state of a checkpoint")};
+      cl::desc("Go on from a checkpoint: its parameters and state, and its "
+               "count of steps")};
   cl::opt<std::string> report{"report", cl::cat(category),
                               cl::value_desc("file.json"),
                               cl::desc("Write losses, times and memory there")};

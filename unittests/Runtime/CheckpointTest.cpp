@@ -74,6 +74,14 @@ TEST_F(CheckpointTest, ResumedEqualsUninterrupted) {
   EXPECT_EQ(stateOf(resumed), stateOf(whole));
   EXPECT_EQ(resumed.get<float>("loss"), whole.get<float>("loss"));
   EXPECT_EQ(resumed.get<int64_t>("count")[0], 5);
+  EXPECT_EQ(resumed.statistics().steps, 3u);
+  EXPECT_EQ(resumed.statistics().training_steps, 5u);
+  EXPECT_EQ(whole.statistics().training_steps, 5u);
+  whole.save(path);
+  resumed.save(folder->path("resumed.npz"));
+  EXPECT_EQ(read(folder->path("resumed.npz")), read(path));
+  resumed.initialize(1);
+  EXPECT_EQ(resumed.statistics().training_steps, 0u);
 }
 
 TEST_F(CheckpointTest, LoadingGivesValues) {

@@ -174,10 +174,11 @@ TEST(Npz, RoundTrip) {
   Tensor b{"empty", Role::State, DataType::I64, {0}, 0, {}, {}, false};
   float values[4] = {1, 2, 3, 4};
   std::string path = folder.path("x.npz");
-  writeNpz(path, {{&a, values}, {&b, nullptr}});
+  writeNpz(path, {{&a, values}, {&b, nullptr}}, 7);
   NpzReader reader(path);
   EXPECT_TRUE(reader.has("layer/w"));
   EXPECT_FALSE(reader.has("layer"));
+  EXPECT_EQ(reader.steps(), 7u);
   std::string read = reader.read(a);
   ASSERT_EQ(read.size(), 16u);
   EXPECT_EQ(std::memcmp(read.data(), values, 16), 0);
@@ -186,16 +187,39 @@ TEST(Npz, RoundTrip) {
   std::string file = test::read(path);
   EXPECT_NE(file.find(std::string(reinterpret_cast<char *>(values), 16)),
             std::string::npos);
-  writeNpz(folder.path("y.npz"), {{&a, values}, {&b, nullptr}});
+  writeNpz(folder.path("y.npz"), {{&a, values}, {&b, nullptr}}, 7);
   EXPECT_EQ(test::read(folder.path("y.npz")), file);
+}
+
+TEST(Npz, StepsOfOthers) {
+  Folder folder;
+  std::string path = folder.path("x.npz");
+  Tensor a{"a", Role::State, DataType::I8, {1}, 1, {}, {}, false};
+  writeNpz(path, {{&a, "\1"}}, 7);
+  EXPECT_EQ(NpzReader(path).steps(), 7u);
+  // Archives of others have another comment, or none: no steps are known.
+  std::string file = test::read(path);
+  std::string comment = "Echo checkpoint, steps: 7";
+  size_t place = file.size() - comment.size();
+  ASSERT_EQ(file.substr(place), comment);
+  for (std::string other :
+       {"Echo checkpoint, steps: x", "echo checkpoint, steps: 7"}) {
+    test::write(path, file.substr(0, place) + other);
+    EXPECT_EQ(NpzReader(path).steps(), 0u) << other;
+  }
+  std::string none = file.substr(0, place);
+  none[none.size() - 2] = 0;
+  test::write(path, none);
+  EXPECT_EQ(NpzReader(path).steps(), 0u);
 }
 
 TEST(Npz, Empty) {
   Folder folder;
   std::string path = folder.path("x.npz");
-  writeNpz(path, {});
+  writeNpz(path, {}, 12345678901);
   NpzReader reader(path);
   EXPECT_FALSE(reader.has("w"));
+  EXPECT_EQ(reader.steps(), 12345678901u);
 }
 
 TEST(AtomicFile, EarlierFileStays) {
