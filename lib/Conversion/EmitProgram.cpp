@@ -9,6 +9,7 @@
 #include "Echo/Conversion/EmitProgram.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -21,28 +22,6 @@ namespace mlir::echo {
 
 using namespace mlir;
 using namespace mlir::echo;
-
-FailureOr<func::FuncOp> mlir::echo::findHostFunction(ModuleOp module,
-                                                     StringRef entry) {
-  func::FuncOp found;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isExternal() || function->hasAttr(kKernelAttr))
-      continue;
-    if (!entry.empty() ? function.getName() != entry : !function.isPublic())
-      continue;
-    if (found)
-      return module.emitError("expected one public function or an entry, "
-                              "found @")
-             << found.getName() << " and @" << function.getName();
-    found = function;
-  }
-  if (found)
-    return found;
-  if (entry.empty())
-    return module.emitError("expected a public function with a body");
-  return module.emitError("expected a function @")
-         << entry << " with a body; there is none";
-}
 
 StringRef mlir::echo::layerName(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
@@ -90,7 +69,7 @@ private:
 
 } // namespace
 
-static std::optional<::echo::DataType> dataType(Type type) {
+std::optional<::echo::DataType> mlir::echo::programType(Type type) {
   if (type.isF32())
     return ::echo::DataType::F32;
   if (type.isF64())
@@ -110,6 +89,20 @@ static std::optional<::echo::DataType> dataType(Type type) {
   return std::nullopt;
 }
 
+::echo::Role mlir::echo::programRole(ArgumentRole role) {
+  switch (role) {
+  case ArgumentRole::Parameter:
+    return ::echo::Role::Parameter;
+  case ArgumentRole::State:
+    return ::echo::Role::State;
+  case ArgumentRole::Input:
+    return ::echo::Role::Input;
+  case ArgumentRole::Label:
+    return ::echo::Role::Label;
+  }
+  return ::echo::Role::Input;
+}
+
 static ::echo::InitKind initKind(InitKind kind) {
   switch (kind) {
   case InitKind::Constant:
@@ -122,6 +115,13 @@ static ::echo::InitKind initKind(InitKind kind) {
     return ::echo::InitKind::RandInt;
   }
   return ::echo::InitKind::None;
+}
+
+::echo::Init mlir::echo::programInit(InitAttr init) {
+  if (!init)
+    return {};
+  return {initKind(init.getKind()), init.getA().getValueAsDouble(),
+          init.getB().getValueAsDouble()};
 }
 
 uint32_t ProgramBuilder::addString(StringRef text) {
@@ -137,7 +137,7 @@ LogicalResult ProgramBuilder::fillTensor(::echo::Tensor &tensor, Type type,
   FailureOr<uint64_t> bytes =
       buffer ? mlir::echo::detail::typeBytes(buffer) : FailureOr<uint64_t>();
   std::optional<::echo::DataType> element =
-      buffer ? dataType(buffer.getElementType()) : std::nullopt;
+      buffer ? programType(buffer.getElementType()) : std::nullopt;
   if (failed(bytes) || !element)
     return function.emitOpError("expects ")
            << what << " to be a buffer with a static shape, found " << type;
@@ -159,19 +159,7 @@ LogicalResult ProgramBuilder::addArgument(BlockArgument argument) {
                         function.getArgAttrOfType<StringAttr>(index, kNameAttr),
                         "argument #" + Twine(index))))
     return failure();
-  auto role = function.getArgAttrOfType<StringAttr>(index, kRoleAttr);
-  if (!role || role == "input")
-    tensor.role = ::echo::Role::Input;
-  else if (role == "label")
-    tensor.role = ::echo::Role::Label;
-  else if (role == "parameter")
-    tensor.role = ::echo::Role::Parameter;
-  else if (role == "state")
-    tensor.role = ::echo::Role::State;
-  else
-    return function.emitOpError("expects the role of argument #")
-           << index << " to be parameter, state, input or label, found "
-           << role;
+  tensor.role = programRole(getArgumentRole(function, index));
   if (::echo::isPersistent(tensor.role)) {
     tensor.location.region = program().tensors.size() + 1;
   } else {
@@ -183,11 +171,7 @@ LogicalResult ProgramBuilder::addArgument(BlockArgument argument) {
              << " (echo-plan-memory comes first)";
     tensor.location.offset = offset.getInt();
   }
-  if (auto init = function.getArgAttrOfType<InitAttr>(index, kInitAttr)) {
-    tensor.init.kind = initKind(init.getKind());
-    tensor.init.a = init.getA().getValueAsDouble();
-    tensor.init.b = init.getB().getValueAsDouble();
-  }
+  tensor.init = programInit(getArgumentInit(function, index));
   locations[argument] = tensor.location;
   program().tensors.push_back(std::move(tensor));
   return success();
@@ -297,7 +281,7 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
     if (failed(addOperands(op, operands, call)))
       return failure();
     std::optional<::echo::DataType> type =
-        dataType(gemm.getC().getType().getElementType());
+        programType(gemm.getC().getType().getElementType());
     for (int64_t value :
          {static_cast<int64_t>(*type), static_cast<int64_t>(gemm.getBatch()),
           static_cast<int64_t>(gemm.getM()), static_cast<int64_t>(gemm.getN()),
@@ -410,7 +394,7 @@ struct EchoEmitProgramPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<func::FuncOp> function = findHostFunction(module, entry);
+    FailureOr<func::FuncOp> function = findFunction(module, entry);
     if (failed(function))
       return signalPassFailure();
     SymbolTable symbols(module);

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -23,7 +24,25 @@ using namespace mlir::echo;
 #define GET_OP_CLASSES
 #include "Echo/Dialect/EchoOps.cpp.inc"
 
+namespace {
+
+/// Functions of Echo ops can be inlined; a kernel takes straight-line code.
+struct EchoInliner : public DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *source, bool,
+                       IRMapping &) const final {
+    return source->hasOneBlock();
+  }
+};
+
+} // namespace
+
 void EchoDialect::initialize() {
+  addInterfaces<EchoInliner>();
   addOperations<
 #define GET_OP_LIST
 #include "Echo/Dialect/EchoOps.cpp.inc"
@@ -129,15 +148,7 @@ Operation *EchoDialect::materializeConstant(OpBuilder &builder, Attribute value,
 
 LogicalResult EchoDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
-  if (attribute.getName() != kKernelAttr)
-    return success();
-  if (!isa<FunctionOpInterface>(op))
-    return op->emitOpError("expected '") << kKernelAttr << "' on a function";
-  if (!isa<UnitAttr>(attribute.getValue()))
-    return op->emitOpError("expected '")
-           << kKernelAttr << "' to be a unit attribute, found "
-           << attribute.getValue();
-  return success();
+  return verifyOpAttribute(op, attribute);
 }
 
 LogicalResult EchoDialect::verifyRegionArgAttribute(Operation *op, unsigned,

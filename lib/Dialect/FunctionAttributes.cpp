@@ -8,17 +8,46 @@
 
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::echo;
 
-/// On an argument, the index of the result that replaces it, as JAX writes it.
-static constexpr llvm::StringLiteral kAliasingOutputAttr = "tf.aliasing_output";
-
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
+
+FailureOr<func::FuncOp> mlir::echo::findFunction(ModuleOp module,
+                                                 StringRef name) {
+  if (!name.empty()) {
+    auto function = module.lookupSymbol<func::FuncOp>(name);
+    if (!function)
+      return module.emitError("expected a function @") << name
+                                                       << "; there is none";
+    if (function.isExternal())
+      return function.emitError("expected a function with a body");
+    if (function->hasAttr(kKernelAttr))
+      return function.emitError("expected a function that isn't a kernel");
+    return function;
+  }
+  SmallVector<func::FuncOp> candidates;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal() &&
+        !function->hasAttr(kKernelAttr))
+      candidates.push_back(function);
+  if (candidates.size() == 1)
+    return candidates.front();
+  InFlightDiagnostic error =
+      module.emitError("expected one public function with a body, or the name "
+                       "of a function, found ")
+      << candidates.size() << " public functions";
+  for (func::FuncOp function : candidates)
+    error.attachNote(function.getLoc()) << "@" << function.getName();
+  return error;
+}
 
 ArgumentRole mlir::echo::getArgumentRole(FunctionOpInterface function,
                                          unsigned index) {
@@ -26,6 +55,12 @@ ArgumentRole mlir::echo::getArgumentRole(FunctionOpInterface function,
   if (!role)
     return ArgumentRole::Input;
   return symbolizeArgumentRole(role.getValue()).value_or(ArgumentRole::Input);
+}
+
+bool mlir::echo::isPersistentArgument(FunctionOpInterface function,
+                                      unsigned index) {
+  ArgumentRole role = getArgumentRole(function, index);
+  return role == ArgumentRole::Parameter || role == ArgumentRole::State;
 }
 
 std::string mlir::echo::getArgumentName(FunctionOpInterface function,
@@ -47,18 +82,53 @@ InitAttr mlir::echo::getArgumentInit(FunctionOpInterface function,
   return function.getArgAttrOfType<InitAttr>(index, kInitAttr);
 }
 
-std::optional<unsigned>
-mlir::echo::getAliasedArgument(FunctionOpInterface function, unsigned result) {
-  if (auto argument = function.getResultAttrOfType<IntegerAttr>(
-          result, kAliasesArgumentAttr))
-    return argument.getInt();
+/// The result that replaces an argument by `tf.aliasing_output`, if any.
+static FailureOr<std::optional<unsigned>>
+getAliasingOutput(FunctionOpInterface function, unsigned argument) {
+  Attribute attribute = function.getArgAttr(argument, kAliasingOutputAttr);
+  if (!attribute)
+    return std::optional<unsigned>();
+  auto value = dyn_cast<IntegerAttr>(attribute);
+  int64_t count = function.getNumResults();
+  if (!value || !isa<IntegerType>(value.getType()) ||
+      value.getValue().getSignificantBits() > 64 ||
+      value.getValue().getSExtValue() < 0 ||
+      value.getValue().getSExtValue() >= count)
+    return function.emitOpError("expected '")
+           << kAliasingOutputAttr << "' of argument " << argument
+           << " to be the index of one of " << count << " results, found "
+           << attribute;
+  return std::optional<unsigned>(value.getValue().getSExtValue());
+}
+
+FailureOr<SmallVector<std::optional<unsigned>>>
+mlir::echo::getAliasedArguments(FunctionOpInterface function) {
+  SmallVector<std::optional<unsigned>> aliases(function.getNumResults());
+  for (unsigned i = 0, e = function.getNumResults(); i < e; ++i)
+    if (auto argument = function.getResultAttrOfType<IntegerAttr>(
+            i, kAliasesArgumentAttr))
+      aliases[i] = argument.getInt();
   for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
-    auto output =
-        function.getArgAttrOfType<IntegerAttr>(i, kAliasingOutputAttr);
-    if (output && output.getInt() == static_cast<int64_t>(result))
-      return i;
+    FailureOr<std::optional<unsigned>> found = getAliasingOutput(function, i);
+    if (failed(found))
+      return failure();
+    if (!*found)
+      continue;
+    unsigned result = **found;
+    if (aliases[result] && *aliases[result] != i)
+      return function.emitOpError("expected result ")
+             << result << " to replace one argument, found arguments "
+             << *aliases[result] << " and, by '" << kAliasingOutputAttr
+             << "', " << i;
+    Type expected = function.getArgumentTypes()[i];
+    if (function.getResultTypes()[result] != expected)
+      return function.emitOpError("expected result ")
+             << result << ", which '" << kAliasingOutputAttr
+             << "' of argument " << i << " names, to have the argument's type "
+             << expected << ", found " << function.getResultTypes()[result];
+    aliases[result] = i;
   }
-  return std::nullopt;
+  return aliases;
 }
 
 std::optional<unsigned>
@@ -107,6 +177,112 @@ FailureOr<unsigned> mlir::echo::getLossIndex(FunctionOpInterface function,
 // Verification
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Where an attribute may stand; bits.
+enum Place : unsigned { OnArgument = 1, OnResult = 2, OnFunction = 4 };
+
+struct KnownAttribute {
+  llvm::StringLiteral name;
+  unsigned places;
+};
+} // namespace
+
+/// Every discardable attribute of the dialect.
+static constexpr KnownAttribute kKnownAttributes[] = {
+    {kRoleAttr, OnArgument},
+    {kNameAttr, OnArgument | OnResult},
+    {kInitAttr, OnArgument},
+    {kLossAttr, OnResult},
+    {kGradientOfAttr, OnResult},
+    {kAliasesArgumentAttr, OnResult},
+    {kKernelAttr, OnFunction},
+    {kOverwritableAttr, OnArgument},
+    {kChunksAttr, OnFunction},
+    {kConstantsAttr, OnFunction},
+    {kArenaAttr, OnArgument},
+    {kArenaOffsetAttr, OnArgument},
+    {kArenaBytesAttr, OnFunction},
+    {kArenaAlignmentAttr, OnFunction},
+    {kLogicalPeakAttr, OnFunction},
+};
+
+/// Checks that the dialect has an attribute of this name for this place, which
+/// `where` describes. A place of 0 has none.
+static LogicalResult verifyPlace(Operation *op, StringRef name, unsigned place,
+                                 const Twine &where) {
+  const KnownAttribute *known =
+      llvm::find_if(kKnownAttributes, [&](const KnownAttribute &attribute) {
+        return attribute.name == name;
+      });
+  if (known != std::end(kKnownAttributes)) {
+    if (known->places & place)
+      return success();
+    SmallVector<StringRef> places;
+    if (known->places & OnArgument)
+      places.push_back("an argument");
+    if (known->places & OnResult)
+      places.push_back("a result");
+    if (known->places & OnFunction)
+      places.push_back("a function");
+    return op->emitOpError("expected '")
+           << name << "' on " << llvm::join(places, " or ")
+           << ", found it on " << where;
+  }
+  InFlightDiagnostic error = op->emitOpError("unknown attribute '")
+                             << name << "' on " << where << "; expected ";
+  SmallVector<StringRef> names;
+  for (const KnownAttribute &attribute : kKnownAttributes)
+    if (attribute.places & place)
+      names.push_back(attribute.name);
+  if (names.empty())
+    return error << "none there";
+  return error << "one of '" << llvm::join(names, "', '") << "'";
+}
+
+/// Checks attributes whose values need no more than a type.
+static LogicalResult verifyValue(Operation *op, NamedAttribute attribute,
+                                 const Twine &where) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  StringRef expected;
+  if (name == kKernelAttr || name == kArenaAttr) {
+    if (!isa<UnitAttr>(value))
+      expected = "a unit attribute";
+  } else if (name == kConstantsAttr) {
+    if (!isa<ArrayAttr>(value))
+      expected = "an array";
+  } else if (name == kChunksAttr || name == kArenaOffsetAttr ||
+             name == kArenaBytesAttr || name == kArenaAlignmentAttr ||
+             name == kLogicalPeakAttr) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    if (!number || !number.getType().isSignlessInteger(64) ||
+        number.getInt() < 0)
+      expected = "an i64 of at least 0";
+  } else if (name == kOverwritableAttr) {
+    auto results = dyn_cast<DenseI64ArrayAttr>(value);
+    int64_t count = cast<FunctionOpInterface>(op).getNumResults();
+    if (!results || !llvm::all_of(results.asArrayRef(), [&](int64_t result) {
+          return result >= 0 && result < count;
+        }))
+      expected = "an array<i64> of indices of results";
+  }
+  if (expected.empty())
+    return success();
+  return op->emitOpError("expected '")
+         << name << "' on " << where << " to be " << expected << ", found "
+         << value;
+}
+
+LogicalResult mlir::echo::verifyOpAttribute(Operation *op,
+                                            NamedAttribute attribute) {
+  bool isFunction = isa<FunctionOpInterface>(op);
+  StringRef where = isFunction ? "a function" : "an op";
+  if (failed(verifyPlace(op, attribute.getName(), isFunction ? OnFunction : 0,
+                         where)))
+    return failure();
+  return verifyValue(op, attribute, where);
+}
+
 /// Checks, once for all arguments or results, that names differ from each
 /// other and from the default names of the rest.
 static LogicalResult
@@ -135,6 +311,38 @@ static LogicalResult verifyName(FunctionOpInterface function, StringRef kind,
          << " to be a non-empty string, found " << value;
 }
 
+/// Checks (C4) of #echo.init: what it draws are integers that `type` holds.
+static bool fitsInteger(InitAttr init, IntegerType type) {
+  if (init.getKind() != InitKind::Constant &&
+      init.getKind() != InitKind::RandInt)
+    return false;
+  double low = init.getA().getValueAsDouble();
+  // randint ends before its upper bound.
+  double high = init.getKind() == InitKind::Constant
+                    ? low
+                    : init.getB().getValueAsDouble() - 1;
+  bool isFlag = type.getWidth() == 1;
+  double limit = std::ldexp(1.0, type.getWidth() - 1);
+  return std::trunc(low) == low && low >= (isFlag ? 0 : -limit) &&
+         high <= (isFlag ? 1 : limit - 1) && high < 0x1p63;
+}
+
+/// Checks (C5) of #echo.init: no number that it draws from is infinite in
+/// `type`.
+static bool fitsFloat(InitAttr init, FloatType type) {
+  if (init.getKind() == InitKind::RandInt)
+    return false;
+  for (FloatAttr number : {init.getA(), init.getB()}) {
+    APFloat value = number.getValue();
+    bool losesInfo;
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    if (value.isInfinity())
+      return false;
+  }
+  return true;
+}
+
 static LogicalResult verifyInit(FunctionOpInterface function, unsigned index,
                                 Attribute value) {
   auto init = dyn_cast<InitAttr>(value);
@@ -144,17 +352,15 @@ static LogicalResult verifyInit(FunctionOpInterface function, unsigned index,
            << " to be #echo.init, found " << value;
   Type type = function.getArgumentTypes()[index];
   Type elementType = getElementTypeOrSelf(type);
-  bool needsInteger = init.getKind() == InitKind::RandInt;
-  bool needsFloat =
-      init.getKind() == InitKind::Uniform || init.getKind() == InitKind::Normal;
-  if ((needsInteger && !isa<IntegerType>(elementType)) ||
-      (needsFloat && !isa<FloatType>(elementType)))
-    return function.emitOpError("expected argument ")
-           << index << " with '" << kInitAttr << "' "
-           << stringifyInitKind(init.getKind()) << " to have "
-           << (needsInteger ? "integer" : "float") << " elements, found "
-           << type;
-  return success();
+  if (auto integer = dyn_cast<IntegerType>(elementType);
+      integer ? fitsInteger(init, integer)
+              : isa<FloatType>(elementType) &&
+                    fitsFloat(init, cast<FloatType>(elementType)))
+    return success();
+  return function.emitOpError("expected '")
+         << kInitAttr << "' of argument " << index
+         << " to draw values that elements of " << type << " hold, found "
+         << value;
 }
 
 LogicalResult mlir::echo::verifyArgumentAttribute(FunctionOpInterface function,
@@ -162,6 +368,9 @@ LogicalResult mlir::echo::verifyArgumentAttribute(FunctionOpInterface function,
                                                   NamedAttribute attribute) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
+  std::string where = "argument " + std::to_string(index);
+  if (failed(verifyPlace(function, name, OnArgument, where)))
+    return failure();
   if (name == kRoleAttr) {
     auto role = dyn_cast<StringAttr>(value);
     if (role && symbolizeArgumentRole(role.getValue()))
@@ -184,11 +393,7 @@ LogicalResult mlir::echo::verifyArgumentAttribute(FunctionOpInterface function,
   }
   if (name == kInitAttr)
     return verifyInit(function, index, value);
-  if (name == kLossAttr || name == kGradientOfAttr ||
-      name == kAliasesArgumentAttr)
-    return function.emitOpError("expected '")
-           << name << "' on a result, found it on argument " << index;
-  return success();
+  return verifyValue(function, attribute, where);
 }
 
 /// Checks that an attribute on a result is the index of an argument with the
@@ -261,6 +466,9 @@ LogicalResult mlir::echo::verifyResultAttribute(FunctionOpInterface function,
                                                 unsigned index,
                                                 NamedAttribute attribute) {
   StringRef name = attribute.getName();
+  std::string where = "result " + std::to_string(index);
+  if (failed(verifyPlace(function, name, OnResult, where)))
+    return failure();
   if (name == kNameAttr) {
     if (failed(verifyName(function, "result", index, attribute.getValue())))
       return failure();
@@ -278,8 +486,5 @@ LogicalResult mlir::echo::verifyResultAttribute(FunctionOpInterface function,
     return verifyArgumentIndex(function, index, attribute);
   if (name == kAliasesArgumentAttr)
     return verifyAliases(function, index, attribute);
-  if (name == kRoleAttr || name == kInitAttr)
-    return function.emitOpError("expected '")
-           << name << "' on an argument, found it on result " << index;
-  return success();
+  return verifyValue(function, attribute, where);
 }

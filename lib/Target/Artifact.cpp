@@ -8,8 +8,7 @@
 
 #include "Echo/Target/Artifact.h"
 #include "CPU/CPUTarget.h"
-#include "Echo/Conversion/EmitProgram.h"
-#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -21,7 +20,7 @@ using namespace mlir::echo;
 /// Only the entry is compiled: everything that it doesn't use goes away.
 static LogicalResult isolateEntry(ModuleOp module, StringRef entry,
                                   std::string &name) {
-  FailureOr<func::FuncOp> function = findHostFunction(module, entry);
+  FailureOr<func::FuncOp> function = findFunction(module, entry);
   if (failed(function))
     return failure();
   name = function->getName().str();

@@ -8,6 +8,7 @@
 
 #include "Echo/Transforms/Bufferize.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -21,60 +22,6 @@ namespace mlir::echo {
 
 using namespace mlir;
 using namespace mlir::echo;
-
-/// JAX's form of `echo.aliases_argument`: on the argument, the result's index.
-static constexpr llvm::StringLiteral kTFAliasingAttr = "tf.aliasing_output";
-
-bool mlir::echo::isPersistentArgument(func::FuncOp function, unsigned index) {
-  auto role = function.getArgAttrOfType<StringAttr>(index, kRoleAttr);
-  return role && (role == "parameter" || role == "state");
-}
-
-FailureOr<SmallVector<std::optional<unsigned>>>
-mlir::echo::getAliasedArguments(func::FuncOp function) {
-  unsigned numArguments = function.getNumArguments();
-  unsigned numResults = function.getNumResults();
-  SmallVector<std::optional<unsigned>> aliases(numResults);
-  SmallVector<std::optional<unsigned>> replacedBy(numArguments);
-  auto add = [&](int64_t result, int64_t argument) -> LogicalResult {
-    if (result < 0 || result >= numResults || argument < 0 ||
-        argument >= numArguments)
-      return function.emitOpError("result #")
-             << result << " replaces argument #" << argument
-             << ", but there are " << numResults << " results and "
-             << numArguments << " arguments";
-    if (aliases[result] == argument)
-      return success();
-    if (aliases[result])
-      return function.emitOpError("result #")
-             << result << " replaces both argument #" << *aliases[result]
-             << " and argument #" << argument;
-    if (replacedBy[argument])
-      return function.emitOpError("argument #")
-             << argument << " is replaced by both result #"
-             << *replacedBy[argument] << " and result #" << result;
-    Type resultType = function.getResultTypes()[result];
-    Type argumentType = function.getArgumentTypes()[argument];
-    if (resultType != argumentType)
-      return function.emitOpError("result #")
-             << result << " of type " << resultType << " replaces argument #"
-             << argument << " of type " << argumentType;
-    aliases[result] = argument;
-    replacedBy[argument] = result;
-    return success();
-  };
-  for (unsigned i = 0; i < numResults; ++i)
-    if (auto attr =
-            function.getResultAttrOfType<IntegerAttr>(i, kAliasesArgumentAttr))
-      if (failed(add(i, attr.getInt())))
-        return failure();
-  for (unsigned i = 0; i < numArguments; ++i)
-    if (auto attr =
-            function.getArgAttrOfType<IntegerAttr>(i, kTFAliasingAttr))
-      if (failed(add(attr.getInt(), i)))
-        return failure();
-  return aliases;
-}
 
 LogicalResult mlir::echo::nameTensors(func::FuncOp function) {
   auto aliases = getAliasedArguments(function);
@@ -198,6 +145,10 @@ LogicalResult HostBufferizer::check() {
     return block.getTerminator()->emitOpError(
         "expects func.return at the end of a host program");
   for (Operation &op : block.without_terminator()) {
+    if (isa<CallOpInterface>(op))
+      return op.emitOpError("calls a function, which a host program can't; "
+                            "expected its body in place of the call (--inline "
+                            "puts it there)");
     if (!isa<LaunchOp, LibraryCallOpInterface, BufferViewOpInterface>(op))
       return op.emitOpError("can't be part of a host program; expected a "
                             "kernel launch, a library call or a view "
@@ -512,7 +463,7 @@ void HostBufferizer::convertReturn() {
   function.setType(builder.getFunctionType(
       ValueRange(argumentBuffers).getTypes(), ValueRange(results).getTypes()));
   for (unsigned i = 0; i < argumentBuffers.size(); ++i)
-    function.removeArgAttr(i, kTFAliasingAttr);
+    function.removeArgAttr(i, kAliasingOutputAttr);
   if (resultAttrs.empty())
     function.removeResAttrsAttr();
   else

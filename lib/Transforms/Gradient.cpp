@@ -255,28 +255,6 @@ mlir::echo::buildGradients(Block &block, Value loss, Value lossGradient,
 // Functions
 //===----------------------------------------------------------------------===//
 
-FailureOr<func::FuncOp> mlir::echo::findFunction(ModuleOp module,
-                                                 StringRef name) {
-  if (!name.empty()) {
-    auto function = module.lookupSymbol<func::FuncOp>(name);
-    if (!function)
-      return module.emitError("no function named '") << name << "'";
-    return function;
-  }
-  SmallVector<func::FuncOp> candidates;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isPublic() && !function.isExternal())
-      candidates.push_back(function);
-  if (candidates.size() == 1)
-    return candidates.front();
-  InFlightDiagnostic error =
-      module.emitError("expected one public function with a body, found ")
-      << candidates.size() << "; name one with function=";
-  for (func::FuncOp function : candidates)
-    error.attachNote(function.getLoc()) << "'" << function.getName() << "'";
-  return error;
-}
-
 LogicalResult mlir::echo::checkNotUsed(func::FuncOp function) {
   Operation *table = function->getParentOp();
   std::optional<SymbolTable::UseRange> uses =
@@ -293,8 +271,8 @@ LogicalResult mlir::echo::checkNotUsed(func::FuncOp function) {
 static LogicalResult findParameters(func::FuncOp function,
                                     SmallVectorImpl<unsigned> &parameters) {
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    auto role = function.getArgAttrOfType<StringAttr>(i, kRoleAttr);
-    if (!role || role.getValue() != "parameter" || !carriesGradient(type))
+    if (getArgumentRole(function, i) != ArgumentRole::Parameter ||
+        !carriesGradient(type))
       continue;
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !tensor.hasStaticShape() ||

@@ -129,17 +129,11 @@ LogicalResult OptimizerBuilder::findParameters() {
   Operation *terminator = function.front().getTerminator();
   DenseSet<unsigned> seen;
   for (unsigned i = 0, e = function.getNumResults(); i < e; ++i) {
-    Attribute attribute = function.getResultAttr(i, kGradientOfAttr);
-    if (!attribute)
+    std::optional<unsigned> argument = getGradientArgument(function, i);
+    if (!argument)
       continue;
-    auto index = dyn_cast<IntegerAttr>(attribute);
-    if (!index || index.getInt() < 0 ||
-        index.getInt() >= int64_t(function.getNumArguments()))
-      return function.emitError("expected '")
-             << kGradientOfAttr << "' of result #" << i
-             << " to be the index of an argument, found " << attribute;
     Parameter parameter;
-    parameter.argument = index.getInt();
+    parameter.argument = *argument;
     parameter.result = i;
     parameter.name = getArgumentName(function, parameter.argument);
     parameter.value = function.getArgument(parameter.argument);
@@ -163,14 +157,15 @@ LogicalResult OptimizerBuilder::findParameters() {
   if (parameters.empty())
     return function.emitError("has no gradients: no result has '")
            << kGradientOfAttr << "'";
-  for (unsigned i = 0, e = function.getNumResults(); i < e; ++i) {
-    auto index = dyn_cast_or_null<IntegerAttr>(
-        function.getResultAttr(i, kAliasesArgumentAttr));
-    if (index && seen.contains(index.getInt()))
+  FailureOr<SmallVector<std::optional<unsigned>>> aliases =
+      getAliasedArguments(function);
+  if (failed(aliases))
+    return failure();
+  for (auto [i, argument] : llvm::enumerate(*aliases))
+    if (argument && seen.contains(*argument))
       return function.emitError("parameter '")
-             << getArgumentName(function, index.getInt())
+             << getArgumentName(function, *argument)
              << "' is replaced already by result #" << i;
-  }
   return success();
 }
 

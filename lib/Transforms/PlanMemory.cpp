@@ -8,7 +8,7 @@
 
 #include "Echo/Transforms/PlanMemory.h"
 #include "Echo/Dialect/EchoDialect.h"
-#include "Echo/Transforms/Bufferize.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -40,9 +40,11 @@ func.func @outside(%s: memref<4xf32> {echo.role = "state", echo.name = "s"},
 
 // -----
 
-// expected-error @below {{expected one public function or an entry, found @a and @b}}
+// expected-error @below {{expected one public function with a body, or the name of a function, found 2 public functions}}
 module {
+  // expected-note @below {{@a}}
   func.func @a() { return }
+  // expected-note @below {{@b}}
   func.func @b() { return }
 }
 

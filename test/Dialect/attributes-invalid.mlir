@@ -53,18 +53,63 @@ func.func @init_kind(%a: tensor<f32> {echo.init = 0}) { return }
 
 // -----
 
-// expected-error @+1 {{expected argument 0 with 'echo.init' randint to have integer elements, found 'tensor<f32>'}}
+// (C5) of #echo.init
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<f32>' hold, found #echo.init<randint, 0, 4>}}
 func.func @init_randint(%a: tensor<f32> {echo.init = #echo.init<randint, 0, 4>}) { return }
 
 // -----
 
-// expected-error @+1 {{expected argument 0 with 'echo.init' uniform to have float elements, found 'tensor<2xi32>'}}
+// (C4) of #echo.init
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<2xi32>' hold, found #echo.init<uniform, 0.000000e+00, 4.000000e+00>}}
 func.func @init_uniform(%a: tensor<2xi32> {echo.init = #echo.init<uniform, 0.0, 4.0>}) { return }
 
 // -----
 
-// expected-error @+1 {{expected argument 0 with 'echo.init' normal to have float elements, found 'tensor<2xi1>'}}
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<2xi1>' hold, found #echo.init<normal, 0.000000e+00, 4.000000e+00>}}
 func.func @init_normal(%a: tensor<2xi1> {echo.init = #echo.init<normal, 0.0, 4.0>}) { return }
+
+// -----
+
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<i32>' hold, found #echo.init<constant, 5.000000e-01>}}
+func.func @init_half(%a: tensor<i32> {echo.init = #echo.init<constant, 0.5>}) { return }
+
+// -----
+
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<i1>' hold, found #echo.init<constant, 2.000000e+00>}}
+func.func @init_flag(%a: tensor<i1> {echo.init = #echo.init<constant, 2>}) { return }
+
+// -----
+
+// 2^63 is one more than the largest i64.
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<i64>' hold}}
+func.func @init_large(%a: tensor<i64> {echo.init = #echo.init<constant, 9223372036854775808.0>}) { return }
+
+// -----
+
+// -129 is one less than the smallest i8.
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<i8>' hold, found #echo.init<randint, -129, 0>}}
+func.func @init_below(%a: tensor<i8> {echo.init = #echo.init<randint, -129, 0>}) { return }
+
+// -----
+
+// 128 may be drawn, one more than the largest i8.
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<i8>' hold, found #echo.init<randint, 0, 129>}}
+func.func @init_above(%a: tensor<i8> {echo.init = #echo.init<randint, 0, 129>}) { return }
+
+// -----
+
+// The largest f16 is 65504; 65520 is halfway to the next and rounds to infinity.
+// expected-error @+1 {{expected 'echo.init' of argument 0 to draw values that elements of 'tensor<f16>' hold, found #echo.init<constant, 6.552000e+04>}}
+func.func @init_infinity(%a: tensor<f16> {echo.init = #echo.init<constant, 65520.0>}) { return }
+
+// -----
+
+// What every type just holds.
+func.func @init_limits(%a: tensor<i8> {echo.init = #echo.init<randint, -128, 128>},
+                       %b: tensor<i1> {echo.init = #echo.init<randint, 0, 2>},
+                       %c: tensor<i64> {echo.init = #echo.init<constant, -9223372036854775808.0>},
+                       %d: tensor<f16> {echo.init = #echo.init<constant, 65519.0>},
+                       %e: tensor<f64> {echo.init = #echo.init<constant, 1.0e308>}) { return }
 
 // -----
 
@@ -172,13 +217,75 @@ func.func @aliases_both(%a: tensor<f32> {tf.aliasing_output = 1 : i32}) -> (tens
 
 // -----
 
-// expected-error @+1 {{expected 'echo.kernel' to be a unit attribute, found 1 : i64}}
+// expected-error @+1 {{expected 'echo.kernel' on a function to be a unit attribute, found 1 : i64}}
 func.func private @kernel_kind(tensor<f32>) attributes {echo.kernel = 1}
 
 // -----
 
+// A misspelt role is no role.
+// expected-error @+1 {{unknown attribute 'echo.rol' on argument 1; expected one of 'echo.role', 'echo.name', 'echo.init', 'echo.overwritable', 'echo.arena', 'echo.arena_offset'}}
+func.func @unknown_on_argument(%a: tensor<f32>, %b: tensor<f32> {echo.rol = "parameter"}) { return }
+
+// -----
+
+// expected-error @+1 {{unknown attribute 'echo.lost' on result 0; expected one of 'echo.name', 'echo.loss', 'echo.gradient_of', 'echo.aliases_argument'}}
+func.func @unknown_on_result(%a: tensor<f32>) -> (tensor<f32> {echo.lost}) { return %a : tensor<f32> }
+
+// -----
+
+// expected-error @+1 {{unknown attribute 'echo.kernels' on a function; expected one of 'echo.kernel', 'echo.chunks', 'echo.constants', 'echo.arena_bytes', 'echo.arena_alignment', 'echo.logical_peak_bytes'}}
+func.func @unknown_on_function() attributes {echo.kernels} { return }
+
+// -----
+
+func.func @unknown_on_op(%a: tensor<f32>) {
+  // expected-error @+1 {{unknown attribute 'echo.layer' on an op; expected none there}}
+  %0 = "echo.exp"(%a) {echo.layer = "l"} : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'echo.role' on an argument, found it on a function}}
+func.func @role_on_function() attributes {echo.role = "parameter"} { return }
+
+// -----
+
+func.func @name_on_op(%a: tensor<f32>) {
+  // expected-error @+1 {{expected 'echo.name' on an argument or a result, found it on an op}}
+  %0 = "echo.exp"(%a) {echo.name = "y"} : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 'echo.chunks' on a function to be an i64 of at least 0, found -1 : i64}}
+func.func private @chunks(tensor<f32>) attributes {echo.chunks = -1}
+
+// -----
+
+// expected-error @+1 {{expected 'echo.arena_offset' on argument 0 to be an i64 of at least 0, found 0 : i32}}
+func.func private @offset(memref<f32> {echo.arena_offset = 0 : i32})
+
+// -----
+
+// expected-error @+1 {{expected 'echo.arena' on argument 0 to be a unit attribute, found true}}
+func.func private @arena(memref<f32> {echo.arena = true})
+
+// -----
+
+// expected-error @+1 {{expected 'echo.constants' on a function to be an array, found 0 : i64}}
+func.func private @constants() attributes {echo.constants = 0}
+
+// -----
+
+// expected-error @+1 {{expected 'echo.overwritable' on argument 0 to be an array<i64> of indices of results, found array<i64: 1>}}
+func.func private @overwritable(tensor<f32> {echo.overwritable = array<i64: 1>}) -> tensor<f32> attributes {echo.kernel}
+
+// -----
+
 func.func @kernel_place(%a: tensor<f32>) {
-  // expected-error @+1 {{expected 'echo.kernel' on a function}}
+  // expected-error @+1 {{expected 'echo.kernel' on a function, found it on an op}}
   %0 = "echo.exp"(%a) {echo.kernel} : (tensor<f32>) -> tensor<f32>
   return
 }

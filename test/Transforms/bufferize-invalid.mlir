@@ -8,6 +8,15 @@ func.func @unknown_op(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func private @callee(tensor<4xf32>) -> tensor<4xf32>
+func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{calls a function, which a host program can't; expected its body in place of the call (--inline puts it there)}}
+  %0 = func.call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 func.func @control_flow(%x: tensor<4xf32>, %p: i1) -> tensor<4xf32> {
   // expected-error @above {{expects argument #1 to be a ranked tensor with a static shape whose size fits 63 bits, found 'i1'}}
   return %x : tensor<4xf32>
@@ -59,6 +68,13 @@ func.func @half(%x: tensor<4x4xf16>) -> tensor<4x4xf16> {
 func.func @twice(%x: tensor<4xf32> {echo.role = "state"})
     -> (tensor<4xf32> {echo.aliases_argument = 0 : i64}, tensor<4xf32> {echo.aliases_argument = 0 : i64}) {
   return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{expected 'tf.aliasing_output' of argument 0 to be the index of one of 1 results, found 3 : i32}}
+func.func @aliasing_output(%x: tensor<4xf32> {echo.role = "state", tf.aliasing_output = 3 : i32}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
 }
 
 // -----

@@ -154,13 +154,13 @@ func.func @independent(%w: tensor<2xf32> {echo.role = "parameter", echo.name = "
 
 // -----
 
-// expected-error @+1 {{expected one public function with a body, found 2; name one with function=}}
+// expected-error @+1 {{expected one public function with a body, or the name of a function, found 2 public functions}}
 module {
-  // expected-note @+1 {{'a'}}
+  // expected-note @+1 {{@a}}
   func.func @a(%w: tensor<f32>) -> tensor<f32> {
     return %w : tensor<f32>
   }
-  // expected-note @+1 {{'b'}}
+  // expected-note @+1 {{@b}}
   func.func @b(%w: tensor<f32>) -> tensor<f32> {
     return %w : tensor<f32>
   }
@@ -168,5 +168,5 @@ module {
 
 // -----
 
-// expected-error @+1 {{expected one public function with a body, found 0; name one with function=}}
+// expected-error @+1 {{expected one public function with a body, or the name of a function, found 0 public functions}}
 module {}

@@ -4,7 +4,7 @@
 // RUN: not echo-opt %s --echo-gradient='loss=1' 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not echo-opt %s --echo-gradient='function=declared' 2>&1 | FileCheck %s --check-prefix=BODY
 
-// FUNCTION: error: no function named 'missing'
+// FUNCTION: error: expected a function @missing; there is none
 // RANGE: error: expected loss= to name one of 2 results, found 3
 // NEGATIVE: error: expected loss= to name one of 2 results, found -2
 // TYPE: error: expected the loss, result #1, to be a float tensor of rank 0, found 'tensor<2xf32>'

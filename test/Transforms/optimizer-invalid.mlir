@@ -32,6 +32,15 @@ func.func @two_gradients(%w: tensor<f32> {echo.role = "parameter", echo.name = "
 // -----
 
 // expected-error @+1 {{parameter 'w' is replaced already by result #1}}
+func.func @replaced_by_argument(
+    %w: tensor<f32> {echo.role = "parameter", echo.name = "w", tf.aliasing_output = 1 : i32})
+    -> (tensor<f32> {echo.gradient_of = 0 : i64}, tensor<f32>) {
+  return %w, %w : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// expected-error @+1 {{parameter 'w' is replaced already by result #1}}
 func.func @replaced(%w: tensor<f32> {echo.role = "parameter", echo.name = "w"})
     -> (tensor<f32> {echo.gradient_of = 0 : i64}, tensor<f32> {echo.aliases_argument = 0 : i64}) {
   return %w, %w : tensor<f32>, tensor<f32>

@@ -16,7 +16,7 @@
 // DECAY: error: expected optimizer option weight-decay >= 0, found -1.0
 // CLIP: error: expected optimizer option clip-norm >= 0, found -1.0
 // ACCUMULATE: error: expected optimizer option accumulate >= 1, found 0
-// FUNCTION: error: no function named 'g'
+// FUNCTION: error: expected a function @g; there is none
 func.func @f(%w: tensor<f32> {echo.role = "parameter"}) -> (tensor<f32> {echo.gradient_of = 0 : i64}) {
   return %w : tensor<f32>
 }

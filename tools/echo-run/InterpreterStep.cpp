@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Target/Interpreter.h"
 #include "Step.h"
 #include "common/Error.h"
@@ -22,26 +23,6 @@ using namespace echo::run;
 using mlir::echo::HostTensor;
 
 namespace {
-
-std::optional<DataType> dataType(mlir::Type type) {
-  if (type.isF32())
-    return DataType::F32;
-  if (type.isF64())
-    return DataType::F64;
-  if (type.isF16())
-    return DataType::F16;
-  if (type.isBF16())
-    return DataType::BF16;
-  if (type.isInteger(8))
-    return DataType::I8;
-  if (type.isInteger(32))
-    return DataType::I32;
-  if (type.isInteger(64))
-    return DataType::I64;
-  if (type.isInteger(1))
-    return DataType::I1;
-  return std::nullopt;
-}
 
 bool isFloat(DataType type) {
   return type == DataType::F32 || type == DataType::F64 ||
@@ -128,7 +109,7 @@ mlir::echo::StepInterpreter InterpreterStep::create(mlir::func::FuncOp function,
 void InterpreterStep::add(Tensor tensor, mlir::Type type) {
   auto ranked = mlir::dyn_cast<mlir::RankedTensorType>(type);
   std::optional<DataType> element = ranked && ranked.hasStaticShape()
-                                        ? dataType(ranked.getElementType())
+                                        ? mlir::echo::programType(ranked.getElementType())
                                         : std::nullopt;
   if (!element) {
     function.emitOpError("can't be run: '")
@@ -149,35 +130,10 @@ void InterpreterStep::add(Tensor tensor, mlir::Type type) {
 void InterpreterStep::addArgument(unsigned index) {
   Tensor tensor;
   tensor.name = interpreter.getArgumentNames()[index];
-  auto attribute =
-      function.getArgAttrOfType<mlir::StringAttr>(index, mlir::echo::kRoleAttr);
-  llvm::StringRef role = attribute ? attribute.getValue() : "input";
-  if (role == "label")
-    tensor.role = Role::Label;
-  else if (role == "parameter")
-    tensor.role = Role::Parameter;
-  else if (role == "state")
-    tensor.role = Role::State;
-  auto init = function.getArgAttrOfType<mlir::echo::InitAttr>(
-      index, mlir::echo::kInitAttr);
-  if (init) {
-    tensor.init.a = init.getA().getValueAsDouble();
-    tensor.init.b = init.getB().getValueAsDouble();
-    switch (init.getKind()) {
-    case mlir::echo::InitKind::Constant:
-      tensor.init.kind = InitKind::Constant;
-      break;
-    case mlir::echo::InitKind::Uniform:
-      tensor.init.kind = InitKind::Uniform;
-      break;
-    case mlir::echo::InitKind::Normal:
-      tensor.init.kind = InitKind::Normal;
-      break;
-    case mlir::echo::InitKind::RandInt:
-      tensor.init.kind = InitKind::RandInt;
-      break;
-    }
-  }
+  tensor.role =
+      mlir::echo::programRole(mlir::echo::getArgumentRole(function, index));
+  tensor.init =
+      mlir::echo::programInit(mlir::echo::getArgumentInit(function, index));
   add(std::move(tensor), function.getArgumentTypes()[index]);
 }
 

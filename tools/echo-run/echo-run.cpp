@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/InitAll.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Artifact.h"
@@ -229,7 +229,7 @@ void runTool(const Options &options) {
     step = openArtifact(options.model, static_cast<int>(options.threads));
   } else {
     model = std::make_unique<Model>(options.model);
-    auto function = mlir::echo::findHostFunction(model->get(), options.entry);
+    auto function = mlir::echo::findFunction(model->get(), options.entry);
     if (failed(function))
       throw Diagnosed();
     training.entry = function->getName().str();

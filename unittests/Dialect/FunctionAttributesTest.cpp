@@ -36,9 +36,78 @@ TEST_F(FunctionAttributesTest, AliasesComeFromBothSides) {
   func::FuncOp function = parse(R"(
     func.func private @f(tensor<f32>, tensor<f32> {tf.aliasing_output = 2 : i32})
         -> (tensor<f32> {echo.aliases_argument = 0}, tensor<f32>, tensor<f32>))");
-  EXPECT_EQ(getAliasedArgument(function, 0), 0u);
-  EXPECT_EQ(getAliasedArgument(function, 1), std::nullopt);
-  EXPECT_EQ(getAliasedArgument(function, 2), 1u);
+  auto aliases = getAliasedArguments(function);
+  ASSERT_TRUE(succeeded(aliases));
+  EXPECT_EQ(*aliases, (SmallVector<std::optional<unsigned>>{0, std::nullopt, 1}));
+}
+
+// The dialect doesn't verify attributes of others.
+TEST_F(FunctionAttributesTest, AliasingOutputIsChecked) {
+  auto fails = [&](const char *signature) {
+    message.clear();
+    func::FuncOp function = parse(signature);
+    EXPECT_TRUE(failed(getAliasedArguments(function))) << signature;
+    return message;
+  };
+  EXPECT_EQ(fails("func.func private @f(tensor<f32> {tf.aliasing_output = 1 : "
+                  "i32}) -> tensor<f32>"),
+            "'func.func' op expected 'tf.aliasing_output' of argument 0 to be "
+            "the index of one of 1 results, found 1 : i32");
+  EXPECT_EQ(fails("func.func private @f(tensor<f32> {tf.aliasing_output = -1 : "
+                  "i64}) -> tensor<f32>"),
+            "'func.func' op expected 'tf.aliasing_output' of argument 0 to be "
+            "the index of one of 1 results, found -1 : i64");
+  EXPECT_EQ(fails("func.func private @f(tensor<f32> {tf.aliasing_output = "
+                  "18446744073709551616 : i128}) -> tensor<f32>"),
+            "'func.func' op expected 'tf.aliasing_output' of argument 0 to be "
+            "the index of one of 1 results, found 18446744073709551616 : i128");
+  EXPECT_EQ(fails("func.func private @f(tensor<f32> {tf.aliasing_output = "
+                  "\"a\"}) -> tensor<f32>"),
+            "'func.func' op expected 'tf.aliasing_output' of argument 0 to be "
+            "the index of one of 1 results, found \"a\"");
+  EXPECT_EQ(fails("func.func private @f(tensor<f32> {tf.aliasing_output = 0 : "
+                  "i32}) -> tensor<f64>"),
+            "'func.func' op expected result 0, which 'tf.aliasing_output' of "
+            "argument 0 names, to have the argument's type 'tensor<f32>', "
+            "found 'tensor<f64>'");
+  EXPECT_EQ(fails("func.func private @f(tensor<f32> {tf.aliasing_output = 0 : "
+                  "i32}, tensor<f32> {tf.aliasing_output = 0 : i32}) -> "
+                  "tensor<f32>"),
+            "'func.func' op expected result 0 to replace one argument, found "
+            "arguments 0 and, by 'tf.aliasing_output', 1");
+}
+
+TEST_F(FunctionAttributesTest, FunctionsAreNamedOrTheOnlyPublicOne) {
+  parse(R"(
+    func.func @k() attributes {echo.kernel} { return }
+    func.func private @p() { return }
+    func.func private @declared()
+    func.func @f() { return })");
+  EXPECT_EQ(findFunction(*module, "")->getName(), "f");
+  EXPECT_EQ(findFunction(*module, "p")->getName(), "p");
+  EXPECT_TRUE(failed(findFunction(*module, "g")));
+  EXPECT_EQ(message, "expected a function @g; there is none");
+  EXPECT_TRUE(failed(findFunction(*module, "declared")));
+  EXPECT_EQ(message, "expected a function with a body");
+  EXPECT_TRUE(failed(findFunction(*module, "k")));
+  EXPECT_EQ(message, "expected a function that isn't a kernel");
+  parse("func.func @f() { return } func.func @g() { return }");
+  EXPECT_TRUE(failed(findFunction(*module, "")));
+  EXPECT_EQ(message, "expected one public function with a body, or the name "
+                     "of a function, found 2 public functions");
+}
+
+TEST_F(FunctionAttributesTest, ParametersAndStateArePersistent) {
+  func::FuncOp function = parse(R"(
+    func.func private @f(tensor<f32> {echo.role = "parameter"},
+                         tensor<f32> {echo.role = "state"},
+                         tensor<f32> {echo.role = "input"},
+                         tensor<f32> {echo.role = "label"}, tensor<f32>))");
+  EXPECT_TRUE(isPersistentArgument(function, 0));
+  EXPECT_TRUE(isPersistentArgument(function, 1));
+  EXPECT_FALSE(isPersistentArgument(function, 2));
+  EXPECT_FALSE(isPersistentArgument(function, 3));
+  EXPECT_FALSE(isPersistentArgument(function, 4));
 }
 
 TEST_F(FunctionAttributesTest, GradientsAndInits) {

@@ -9,6 +9,7 @@
 #ifndef ECHO_CONVERSION_EMITPROGRAM_H
 #define ECHO_CONVERSION_EMITPROGRAM_H
 
+#include "Echo/Dialect/EchoDialect.h"
 #include "Program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,10 +22,11 @@ inline constexpr llvm::StringLiteral kProgramSymbol = "echo_program";
 inline constexpr llvm::StringLiteral kProgramSizeSymbol = "echo_program_size";
 inline constexpr llvm::StringLiteral kKernelsSymbol = "echo_kernels";
 
-/// The host function of a module: the one called `entry`, or, if that is
-/// empty, the only public function that isn't a kernel. Fails with a
-/// diagnostic.
-FailureOr<func::FuncOp> findHostFunction(ModuleOp module, StringRef entry);
+/// What a program says for an element type (nothing if it has no word for it),
+/// a role, and initial values (null: nobody said).
+std::optional<::echo::DataType> programType(Type elementType);
+::echo::Role programRole(ArgumentRole role);
+::echo::Init programInit(InitAttr init);
 
 /// The layer of an op: its innermost location's first name, or "".
 StringRef layerName(Location location);

@@ -25,10 +25,6 @@
 
 namespace mlir::echo {
 
-/// Attribute of a lowered kernel function: the elements of its constants,
-/// until they become globals of the module.
-inline constexpr llvm::StringLiteral kConstantsAttr = "echo.constants";
-
 /// Writes composite ops in a kernel function with simpler ones.
 LogicalResult decomposeKernel(func::FuncOp kernel);
 

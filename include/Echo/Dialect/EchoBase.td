@@ -38,7 +38,10 @@ def Echo_Dialect : Dialect {
     | `echo.chunks` | lowered kernel | chunks of its iteration space |
     | `echo.arena` | argument | the arena, set by memory planning |
     | `echo.arena_offset` | argument | byte offset of an input in the arena |
+    | `echo.constants` | kernel | the elements of its constants, until they become globals |
     | `echo.arena_bytes`, `echo.arena_alignment`, `echo.logical_peak_bytes` | function | what memory planning found |
+
+    Any other attribute of the dialect, or one in another place, is an error.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -97,6 +100,10 @@ def Echo_InitAttr : AttrDef<Echo_Dialect, "Init"> {
     - (C1) numbers are finite.
     - (C2) lo < hi; deviation >= 0.
     - (C3) bounds of randint are integers of at most 53 bits.
+    - (C4) on an argument of integers, the kind is constant or randint, and what
+      is drawn is an integer that the element type holds (0 or 1 for i1).
+    - (C5) on an argument of floats, the kind isn't randint, and no number
+      rounds to infinity in the element type.
   }];
   let parameters = (ins EnumParameter<Echo_InitKind>:$kind,
                         "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);

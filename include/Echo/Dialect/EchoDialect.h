@@ -25,7 +25,8 @@
 namespace mlir::echo {
 
 /// Names of the dialect's attributes on functions, arguments and results;
-/// EchoBase.td has their meaning.
+/// EchoBase.td has their meaning. No others verify: FunctionAttributes.cpp lists
+/// where each belongs.
 inline constexpr llvm::StringLiteral kRoleAttr = "echo.role";
 inline constexpr llvm::StringLiteral kNameAttr = "echo.name";
 inline constexpr llvm::StringLiteral kInitAttr = "echo.init";
@@ -39,6 +40,9 @@ inline constexpr llvm::StringLiteral kKernelAttr = "echo.kernel";
 inline constexpr llvm::StringLiteral kOverwritableAttr = "echo.overwritable";
 /// On a lowered kernel function: the chunks (i64) of its iteration space.
 inline constexpr llvm::StringLiteral kChunksAttr = "echo.chunks";
+/// On a lowered kernel function: the elements of its constants, until they
+/// become globals of the module.
+inline constexpr llvm::StringLiteral kConstantsAttr = "echo.constants";
 /// Set by memory planning. On the arena argument (unit), on an argument that
 /// lies in the arena (i64, its byte offset), and on the function (i64).
 inline constexpr llvm::StringLiteral kArenaAttr = "echo.arena";

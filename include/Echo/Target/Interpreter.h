@@ -106,8 +106,8 @@ private:
 /// after each step.
 class StepInterpreter {
 public:
-  /// Fails with a diagnostic if an aliasing attribute is malformed or two
-  /// arguments or two results share a name.
+  /// Fails with a diagnostic if an aliasing attribute is malformed. The function
+  /// was verified.
   static FailureOr<StepInterpreter> create(func::FuncOp function,
                                            InterpreterOptions options = {});
 

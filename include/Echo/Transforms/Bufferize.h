@@ -14,17 +14,6 @@
 
 namespace mlir::echo {
 
-/// True if argument `index` is a parameter or state: memory that outlives a
-/// step.
-bool isPersistentArgument(func::FuncOp function, unsigned index);
-
-/// For every result the index of the argument that it replaces, from
-/// `echo.aliases_argument` on the result or `tf.aliasing_output` on the
-/// argument. Fails with a diagnostic if an index is out of range, if types
-/// differ, or if two results replace one argument.
-FailureOr<SmallVector<std::optional<unsigned>>>
-getAliasedArguments(func::FuncOp function);
-
 /// Gives every argument, and every result that replaces none, the attribute
 /// `echo.name` if it has none: "arg<index>", "result<index>", or "loss" for the
 /// loss. Fails with a diagnostic where getAliasedArguments does.

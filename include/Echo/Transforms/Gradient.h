@@ -39,10 +39,6 @@ FailureOr<SmallVector<Value>> buildGradients(Block &block, Value loss,
                                              Value lossGradient,
                                              ArrayRef<GradientTarget> targets);
 
-/// The function called `name`, or the module's only public function with a
-/// body if `name` is empty. Fails with a diagnostic at the module.
-FailureOr<func::FuncOp> findFunction(ModuleOp module, StringRef name);
-
 /// Fails with a diagnostic at the function if an op refers to it.
 LogicalResult checkNotUsed(func::FuncOp function);
 

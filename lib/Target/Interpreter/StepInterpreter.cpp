@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Target/Interpreter.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -20,64 +19,16 @@ StepInterpreter::StepInterpreter(func::FuncOp function,
 FailureOr<StepInterpreter> StepInterpreter::create(func::FuncOp function,
                                                    InterpreterOptions options) {
   StepInterpreter step(function, options);
-  llvm::StringSet<> seen;
-  for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i) {
-    auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
-    step.argumentNames.push_back(name ? name.str() : "arg" + std::to_string(i));
-    if (!seen.insert(step.argumentNames.back()).second)
-      return function.emitOpError("has two arguments named '")
-             << step.argumentNames.back() << "'";
-  }
-  seen.clear();
-  unsigned numArguments = function.getNumArguments();
-  for (unsigned i = 0, e = function.getNumResults(); i != e; ++i) {
-    auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr);
-    step.resultNames.push_back(name ? name.str()
-                                    : "result" + std::to_string(i));
-    if (!seen.insert(step.resultNames.back()).second)
-      return function.emitOpError("has two results named '")
-             << step.resultNames.back() << "'";
-    std::optional<unsigned> alias;
-    if (Attribute attribute = function.getResultAttr(i, kAliasesArgumentAttr)) {
-      auto index = dyn_cast<IntegerAttr>(attribute);
-      if (!index || index.getValue().getSExtValue() < 0 ||
-          index.getValue().getSExtValue() >= int64_t(numArguments))
-        return function.emitOpError("result ")
-               << i << " has " << kAliasesArgumentAttr << " = " << attribute
-               << ", expected the index of one of " << numArguments
-               << " arguments";
-      alias = unsigned(index.getInt());
-    }
-    step.aliases.push_back(alias);
-  }
-  for (unsigned i = 0; i != numArguments; ++i) {
-    Attribute attribute = function.getArgAttr(i, "tf.aliasing_output");
-    if (!attribute)
-      continue;
-    auto index = dyn_cast<IntegerAttr>(attribute);
-    if (!index || index.getValue().getSExtValue() < 0 ||
-        index.getValue().getSExtValue() >= int64_t(step.aliases.size()))
-      return function.emitOpError("argument ")
-             << i << " has tf.aliasing_output = " << attribute
-             << ", expected the index of one of " << step.aliases.size()
-             << " results";
-    step.aliases[index.getInt()] = i;
-  }
-  llvm::SmallDenseSet<unsigned> replaced;
-  for (auto [result, alias] : llvm::enumerate(step.aliases)) {
-    if (!alias)
-      continue;
-    if (!replaced.insert(*alias).second)
-      return function.emitOpError("argument ")
-             << *alias << " is replaced by two results";
-    if (function.getResultTypes()[result] !=
-        function.getArgumentTypes()[*alias])
-      return function.emitOpError("result ")
-             << result << " of type " << function.getResultTypes()[result]
-             << " cannot replace argument " << *alias << " of type "
-             << function.getArgumentTypes()[*alias];
-  }
-  step.arguments.resize(numArguments);
+  for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i)
+    step.argumentNames.push_back(getArgumentName(function, i));
+  for (unsigned i = 0, e = function.getNumResults(); i != e; ++i)
+    step.resultNames.push_back(getResultName(function, i));
+  FailureOr<SmallVector<std::optional<unsigned>>> aliases =
+      getAliasedArguments(function);
+  if (failed(aliases))
+    return failure();
+  step.aliases = std::move(*aliases);
+  step.arguments.resize(function.getNumArguments());
   return step;
 }
 
