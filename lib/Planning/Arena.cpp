@@ -16,7 +16,7 @@
 #include <set>
 #include <tuple>
 
-using namespace echo::planning;
+using namespace mlir::echo::planning;
 
 /// Offsets are int64_t in the IR, so nothing may lie past this.
 static constexpr uint64_t kMaxBytes = std::numeric_limits<int64_t>::max();
@@ -290,7 +290,7 @@ static uint64_t placeFirstFit(const std::vector<Item> &items,
   return top;
 }
 
-bool echo::planning::planArena(const ArenaProblem &problem, ArenaPlan &plan,
+bool mlir::echo::planning::planArena(const ArenaProblem &problem, ArenaPlan &plan,
                                std::string &error) {
   plan = ArenaPlan();
   plan.offsets.assign(problem.buffers.size(), 0);
@@ -346,7 +346,7 @@ bool echo::planning::planArena(const ArenaProblem &problem, ArenaPlan &plan,
   return true;
 }
 
-bool echo::planning::findLivePeak(const ArenaProblem &problem, uint64_t &peak,
+bool mlir::echo::planning::findLivePeak(const ArenaProblem &problem, uint64_t &peak,
                                   std::string &error) {
   ArenaProblem unaligned = problem;
   unaligned.alignment = 1;
@@ -359,7 +359,7 @@ bool echo::planning::findLivePeak(const ArenaProblem &problem, uint64_t &peak,
   return false;
 }
 
-bool echo::planning::checkArena(const ArenaProblem &problem,
+bool mlir::echo::planning::checkArena(const ArenaProblem &problem,
                                 const ArenaPlan &plan, std::string &error) {
   const std::vector<ArenaBuffer> &buffers = problem.buffers;
   if (plan.offsets.size() != buffers.size()) {

@@ -20,7 +20,6 @@ namespace mlir::echo {
 
 using namespace mlir;
 using namespace mlir::echo;
-namespace planning = ::echo::planning;
 
 /// Calls `visit` for every op outside views that uses `buffer` or a view of
 /// it, with the op of the function's block that holds it.

@@ -14,7 +14,7 @@
 #include <random>
 #include <tuple>
 
-using namespace echo::planning;
+using namespace mlir::echo::planning;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace echo::planning {
+namespace mlir::echo::planning {
 
 /// A buffer that lives in [begin, end) of the program's order and takes
 /// `bytes`. Buffers of 0 bytes take no space but get a valid offset.
@@ -48,6 +48,6 @@ bool findLivePeak(const ArenaProblem &problem, uint64_t &peak,
 bool checkArena(const ArenaProblem &problem, const ArenaPlan &plan,
                 std::string &error);
 
-} // namespace echo::planning
+} // namespace mlir::echo::planning
 
 #endif // ECHO_PLANNING_ARENA_H

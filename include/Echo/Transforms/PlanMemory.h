@@ -19,7 +19,7 @@ namespace mlir::echo {
 /// lifetimes are positions in the function's block, views and in-place results
 /// taken into account. Buffers that are returned live to the end.
 struct ArenaBuffers {
-  ::echo::planning::ArenaProblem problem;
+  planning::ArenaProblem problem;
   SmallVector<Value> values;
 };
 
@@ -30,7 +30,7 @@ FailureOr<ArenaBuffers> collectArenaBuffers(func::FuncOp function,
 /// Replaces the buffers by views of an arena argument at the plan's offsets
 /// and records the sizes as attributes of the function.
 void applyArenaPlan(func::FuncOp function, const ArenaBuffers &buffers,
-                    const ::echo::planning::ArenaPlan &plan,
+                    const planning::ArenaPlan &plan,
                     uint64_t logicalPeak);
 
 /// Collects, plans, checks the plan and applies it.
