@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/Threading.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::echo {
@@ -559,6 +560,11 @@ LogicalResult mlir::echo::convertKernelToLinalg(func::FuncOp kernel) {
     op.replaceAllUsesWith(*values);
     op.erase();
   }
+  // Parts of a split that nothing reads, and the like.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(kernel.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   return success();
 }
 

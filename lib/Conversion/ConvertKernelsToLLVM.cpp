@@ -52,13 +52,19 @@ static void convertSignature(func::FuncOp kernel,
   Location loc = kernel.getLoc();
   Block &entry = kernel.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&entry);
-  unsigned numBuffers = entry.getNumArguments() - 2;
+  unsigned numSlots = entry.getNumArguments() - 2;
   auto pointer = LLVM::LLVMPointerType::get(kernel.getContext());
   Value pointers = entry.addArgument(pointer, loc);
-  for (unsigned i = 0; i < numBuffers; ++i) {
+  for (unsigned i = 0; i < numSlots; ++i) {
     BlockArgument buffer = entry.getArgument(i);
     Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, pointers,
                                      ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    // Behind the buffers are the bits of parameters.
+    if (!isa<MemRefType>(buffer.getType())) {
+      buffer.replaceAllUsesWith(
+          LLVM::LoadOp::create(b, loc, buffer.getType(), slot));
+      continue;
+    }
     Value address = LLVM::LoadOp::create(b, loc, pointer, slot);
     Value descriptor = MemRefDescriptor::fromStaticShape(
         b, loc, converter, cast<MemRefType>(buffer.getType()), address);
@@ -66,14 +72,14 @@ static void convertSignature(func::FuncOp kernel,
         UnrealizedConversionCastOp::create(b, loc, buffer.getType(), descriptor)
             .getResult(0));
   }
-  for (unsigned i = numBuffers; i < numBuffers + 2; ++i) {
+  for (unsigned i = numSlots; i < numSlots + 2; ++i) {
     BlockArgument bound = entry.getArgument(i);
     Value value = entry.addArgument(b.getI64Type(), loc);
     bound.replaceAllUsesWith(
         UnrealizedConversionCastOp::create(b, loc, bound.getType(), value)
             .getResult(0));
   }
-  entry.eraseArguments(0, numBuffers + 2);
+  entry.eraseArguments(0, numSlots + 2);
   kernel.setFunctionType(b.getFunctionType(
       {pointer, b.getI64Type(), b.getI64Type()}, {}));
 }

@@ -272,6 +272,8 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
     call.op = addString(launch.getKernel());
     if (failed(addOperands(op, launch.getOperands(), call)))
       return failure();
+    if (launch.getParameters())
+      llvm::append_range(parameters, *launch.getParameters());
   } else if (auto gemm = dyn_cast<GemmOp>(op)) {
     call.kind = ::echo::CallKind::Gemm;
     call.op = addString("gemm");

@@ -16,13 +16,32 @@
 using namespace mlir;
 using namespace mlir::echo;
 
-KernelEmitter::KernelEmitter(func::FuncOp kernel, Block *entry)
+/// The value of a parameter whose bits are `bits`.
+static Value convertParameter(OpBuilder &b, Location loc, Value bits,
+                              Type type) {
+  if (type.isIndex())
+    return arith::IndexCastOp::create(b, loc, type, bits);
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width < 64)
+    bits = arith::TruncIOp::create(b, loc, b.getIntegerType(width), bits);
+  if (isa<FloatType>(type))
+    return arith::BitcastOp::create(b, loc, type, bits);
+  return bits;
+}
+
+KernelEmitter::KernelEmitter(func::FuncOp kernel, Block *entry,
+                             unsigned firstParameter)
     : builder(kernel.getContext()), loc(kernel.getLoc()), entry(entry),
       constantPrefix((kernel.getName() + "_constant_").str()) {
   scopes.emplace_back(entry, nullptr);
-  for (auto [argument, buffer] :
-       llvm::zip_first(kernel.getArguments(), entry->getArguments()))
-    constantBuffers[argument] = buffer;
+  for (BlockArgument argument : kernel.getArguments()) {
+    if (isa<RankedTensorType>(argument.getType()))
+      constantBuffers[argument] = entry->getArgument(argument.getArgNumber());
+    else
+      parameters[argument] = convertParameter(
+          current(), loc, entry->getArgument(firstParameter++),
+          argument.getType());
+  }
 }
 
 OpBuilder &KernelEmitter::at(size_t scope) {
@@ -32,6 +51,12 @@ OpBuilder &KernelEmitter::at(size_t scope) {
   else
     builder.setInsertionPointToEnd(s.block);
   return builder;
+}
+
+void KernelEmitter::beginGroup() {
+  dims.clear();
+  offsetDims.clear();
+  scopes.front().values.clear();
 }
 
 unsigned KernelEmitter::addDim(Value base, int64_t width) {
@@ -188,6 +213,15 @@ Value KernelEmitter::emitLanes(unsigned dim, function_ref<Value()> fill) {
   // All dimensions that the loop counts through.
   SmallVector<Dim> saved = dims;
   int64_t width = dims[dim].width;
+  // What is known at an index is another value in every lane.
+  using Values = llvm::DenseMap<std::pair<Value, AffineMap>, Value>;
+  std::vector<Values> known(scopes.size() - dims[dim].scope);
+  auto exchange = [&] {
+    for (auto [values, scope] :
+         llvm::zip_equal(known, llvm::drop_begin(scopes, saved[dim].scope)))
+      std::swap(values, scope.values);
+  };
+  exchange();
   SmallVector<Value> lanes;
   for (int64_t lane = 0; lane < width; ++lane) {
     Value base = arith::AddIOp::create(current(), loc, saved[dim].base,
@@ -198,7 +232,10 @@ Value KernelEmitter::emitLanes(unsigned dim, function_ref<Value()> fill) {
         other.width = 1;
       }
     lanes.push_back(fill());
+    for (Scope &scope : llvm::drop_begin(scopes, saved[dim].scope))
+      scope.values.clear();
   }
+  exchange();
   dims = saved;
   auto type = VectorType::get({width}, lanes.front().getType());
   return vector::FromElementsOp::create(current(), loc, type, lanes);
@@ -332,12 +369,19 @@ SmallVector<Value> KernelEmitter::compute(Value tensor, AffineMap index) {
       return emitReduction(*reduction, index);
     return emitGeneric(generic, index);
   }
-  if (auto fill = dyn_cast<linalg::FillOp>(op)) {
-    auto value = fill.getInputs().front().getDefiningOp<arith::ConstantOp>();
-    return {constant(value.getValue())};
-  }
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return {emitScalar(fill.getInputs().front())};
+  if (auto splat = dyn_cast<tensor::SplatOp>(op))
+    return {emitScalar(splat.getInput())};
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    return {emit(slice.getSource(), sliceSource(slice, index))};
+    return {emit(slice.getSource(), sliceSource(slice, index, [&](Value offset) {
+                   auto [it, isNew] = offsetDims.try_emplace(offset);
+                   if (isNew) {
+                     it->second = addDim(parameters.lookup(offset));
+                     dims[it->second].scope = 0;
+                   }
+                   return getAffineDimExpr(it->second, builder.getContext());
+                 }))};
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
     // Offsets in a buffer are the same in both shapes.
     Value source = op->getOperand(0);
@@ -381,9 +425,8 @@ SmallVector<Value> KernelEmitter::emitBody(Block *body, ValueRange arguments,
     Value &mapped = values[value];
     if (!mapped && expressions.contains(value))
       mapped = emitIndex(expressions[value]);
-    else if (!mapped) // defined outside: a constant
-      mapped = constant(
-          value.getDefiningOp<arith::ConstantOp>().getValue());
+    else if (!mapped) // defined outside
+      mapped = emitScalar(value);
     return mapped;
   };
   for (Operation &op : body->without_terminator()) {
@@ -552,6 +595,12 @@ Value KernelEmitter::emitPad(tensor::PadOp pad, AffineMap index) {
       condition, type,
       [&] { return emit(pad.getSource(), indexMap(exprs, context)); },
       [&] { return emit(value.getTensor(), indexMap({}, context)); });
+}
+
+Value KernelEmitter::emitScalar(Value scalar) {
+  if (Value parameter = parameters.lookup(scalar))
+    return parameter;
+  return constant(scalar.getDefiningOp<arith::ConstantOp>().getValue());
 }
 
 Value KernelEmitter::emitConstant(arith::ConstantOp op, AffineMap index) {

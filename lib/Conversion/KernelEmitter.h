@@ -83,16 +83,19 @@ AffineMap operandIndex(const Reduction &reduction, AffineMap index,
 /// Dimensions that occur in an index or expression.
 void collectDims(AffineExpr expr, llvm::SmallDenseSet<unsigned> &dims);
 void collectDims(AffineMap index, llvm::SmallDenseSet<unsigned> &dims);
-/// Where `index` of a slice lies in its source.
-AffineMap sliceSource(tensor::ExtractSliceOp slice, AffineMap index);
+/// Where `index` of a slice lies in its source; `dynamicOffset` gives the
+/// offsets that aren't static.
+AffineMap sliceSource(tensor::ExtractSliceOp slice, AffineMap index,
+                      function_ref<AffineExpr(Value)> dynamicOffset);
 /// Where `index` of a reshape's result lies in its source.
 AffineMap reshapeSource(Operation *reshape, AffineMap index);
 
 class KernelEmitter {
 public:
   /// Emits into `entry`, a block whose argument i is the buffer of argument i
-  /// of `kernel`.
-  KernelEmitter(func::FuncOp kernel, Block *entry);
+  /// of `kernel`, if that is a tensor. The block's arguments from
+  /// `firstParameter` on are the bits of the others.
+  KernelEmitter(func::FuncOp kernel, Block *entry, unsigned firstParameter);
 
   /// A loop (or other region) that is being filled.
   struct Scope {
@@ -102,6 +105,9 @@ public:
     Operation *before; ///< ops go before this one; null: at the end
     llvm::DenseMap<std::pair<Value, AffineMap>, Value> values;
   };
+
+  /// Starts other loops, which number their dimensions anew.
+  void beginGroup();
 
   /// The builder, set to the scope that is being filled.
   OpBuilder &current() { return at(target); }
@@ -166,6 +172,8 @@ private:
   Value emitGuarded(Value condition, Type type, function_ref<Value()> inside,
                     function_ref<Value()> outside);
   Value emitConstant(arith::ConstantOp constant, AffineMap index);
+  /// The value of a scalar outside the bodies of ops: a constant or parameter.
+  Value emitScalar(Value scalar);
 
   // KernelReductions.cpp
   SmallVector<Value> emitReduction(const Reduction &reduction,
@@ -195,6 +203,8 @@ private:
   SmallVector<Attribute> constants;
   std::string constantPrefix;
   llvm::DenseMap<Value, Value> constantBuffers;
+  llvm::DenseMap<Value, Value> parameters;
+  llvm::DenseMap<Value, unsigned> offsetDims; ///< of dynamic slices
 };
 
 } // namespace mlir::echo

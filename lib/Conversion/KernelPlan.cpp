@@ -65,32 +65,105 @@ static void collectBoxes(Box box, SmallVectorImpl<Box> &boxes) {
   boxes.push_back(box);
 }
 
-/// True if `sizes` are `full` with 1 in place of some dimensions.
-static bool isPartOf(ArrayRef<int64_t> sizes, ArrayRef<int64_t> full) {
-  return sizes.size() == full.size() &&
-         llvm::all_of(llvm::zip(sizes, full), [](auto pair) {
-           return std::get<0>(pair) == 1 ||
-                  std::get<0>(pair) == std::get<1>(pair);
-         });
+/// Where dimensions of a row-major shape end, counted in elements from the
+/// outermost on: 2x3x4 ends at 2, 6 and 24.
+static SmallVector<int64_t> endsOf(ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> ends;
+  int64_t product = 1;
+  for (int64_t size : sizes) {
+    product *= size;
+    if (size != 1)
+      ends.push_back(product);
+  }
+  return ends;
+}
+
+bool BoxGroup::add(const Box &box) {
+  Box added = box;
+  added.dims.assign(box.sizes.size(), {});
+  auto isPart = [&] {
+    return box.sizes.size() == sizes.size() &&
+           llvm::all_of(llvm::zip(box.sizes, sizes), [](auto pair) {
+             return std::get<0>(pair) == 1 ||
+                    std::get<0>(pair) == std::get<1>(pair);
+           });
+  };
+  if (isPart()) {
+    for (auto [dim, size] : llvm::enumerate(box.sizes))
+      if (size != 1)
+        added.dims[dim].push_back(dim);
+    boxes.push_back(added);
+    return true;
+  }
+  // Cut the dimensions where those of the box end, and the other way round.
+  SmallVector<int64_t> ends = endsOf(sizes), boxEnds = endsOf(box.sizes), cuts;
+  std::merge(ends.begin(), ends.end(), boxEnds.begin(), boxEnds.end(),
+             std::back_inserter(cuts));
+  cuts.erase(llvm::unique(cuts), cuts.end());
+  SmallVector<int64_t> cutSizes;
+  int64_t begin = 1;
+  for (int64_t end : cuts) {
+    if (end % begin != 0)
+      return false;
+    cutSizes.push_back(end / begin);
+    begin = end;
+  }
+  // The cut dimensions between two ends.
+  auto between = [&](int64_t begin, int64_t end) {
+    SmallVector<unsigned, 1> dims;
+    int64_t position = 1;
+    for (auto [dim, cut] : llvm::enumerate(cuts)) {
+      if (begin <= position && cut <= end)
+        dims.push_back(dim);
+      position = cut;
+    }
+    return dims;
+  };
+  auto dimsOf = [&](ArrayRef<int64_t> sizes) {
+    SmallVector<SmallVector<unsigned, 1>> dims;
+    int64_t begin = 1;
+    for (int64_t size : sizes) {
+      dims.push_back(size == 1 ? SmallVector<unsigned, 1>()
+                               : between(begin, begin * size));
+      begin *= size;
+    }
+    return dims;
+  };
+  SmallVector<SmallVector<unsigned, 1>> own = dimsOf(sizes);
+  for (Box &other : boxes)
+    for (SmallVector<unsigned, 1> &dims : other.dims) {
+      SmallVector<unsigned, 1> cut;
+      for (unsigned dim : dims)
+        llvm::append_range(cut, own[dim]);
+      dims = cut;
+    }
+  added.dims = dimsOf(box.sizes);
+  sizes = cutSizes;
+  boxes.push_back(added);
+  return true;
+}
+
+AffineExpr BoxGroup::position(const Box &box, unsigned dim,
+                              MLIRContext *context) const {
+  AffineExpr expr = getAffineConstantExpr(0, context);
+  for (unsigned own : box.dims[dim])
+    expr = expr * sizes[own] + getAffineDimExpr(own, context);
+  return expr;
 }
 
 AffineMap BoxGroup::indexOf(const Box &box, MLIRContext *context) const {
   SmallVector<AffineExpr> exprs;
   if (!box.isFill)
-    for (auto [dim, size] : llvm::enumerate(box.sizes))
-      exprs.push_back(size == 1 ? getAffineConstantExpr(0, context)
-                                : getAffineDimExpr(dim, context));
+    for (unsigned dim = 0; dim < box.sizes.size(); ++dim)
+      exprs.push_back(position(box, dim, context));
   return indexMap(exprs, context);
 }
 
 AffineExpr BoxGroup::offsetOf(const Box &box, ArrayRef<int64_t> shape,
                               MLIRContext *context) const {
   AffineExpr sum = getAffineConstantExpr(0, context);
-  for (auto [dim, size] : llvm::enumerate(box.sizes)) {
-    AffineExpr expr = size == 1 ? getAffineConstantExpr(0, context)
-                                : getAffineDimExpr(dim, context);
-    sum = sum * shape[dim] + expr + box.offsets[dim];
-  }
+  for (unsigned dim = 0; dim < box.sizes.size(); ++dim)
+    sum = sum * shape[dim] + position(box, dim, context) + box.offsets[dim];
   return sum;
 }
 
@@ -110,7 +183,6 @@ struct Needs {
   llvm::SmallDenseSet<unsigned> scalar;
   /// The dimensions that each reduction depends on.
   SmallVector<llvm::SmallDenseSet<unsigned>> reductions;
-  bool hasColumnReduction = false;
   /// Elements that are read by reductions.
   int64_t work = 0;
 };
@@ -130,7 +202,10 @@ public:
     if (isa_and_nonnull<linalg::FillOp>(op))
       return;
     if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-      return visit(slice.getSource(), sliceSource(slice, index));
+      return visit(slice.getSource(),
+                   sliceSource(slice, index, [&](Value) {
+                     return getAffineDimExpr(nextDim++, index.getContext());
+                   }));
     if (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
       Value source = op->getOperand(0);
       while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
@@ -174,8 +249,6 @@ private:
       needs.reductions.push_back(own);
       if (reduction->isRow())
         needs.scalar.insert(own.begin(), own.end());
-      else
-        needs.hasColumnReduction = true;
       loops = operandIndex(*reduction, index,
                            getAffineDimExpr(nextDim++, context));
     }
@@ -265,7 +338,7 @@ static void planLoops(BoxGroup &group, const Needs &needs,
         !needs.scalar.contains(last) &&
         llvm::all_of(llvm::zip_equal(group.boxes, stores), [&](auto pair) {
           int64_t stride = std::get<1>(pair).at(last);
-          return stride == 1 || (stride == 0 && std::get<0>(pair).sizes[last] == 1);
+          return stride == 1 || (stride == 0 && !std::get<0>(pair).uses(last));
         });
   }
   // Reductions are computed outside the loops that only read them.
@@ -285,10 +358,12 @@ static void planLoops(BoxGroup &group, const Needs &needs,
     ++group.numRowLoops;
     group.rows *= loop.size;
   }
-  for (Box &box : group.boxes)
+  for (Box &box : group.boxes) {
+    box.level = 0;
     for (size_t level = 0; level < group.loops.size(); ++level)
-      if (box.sizes[group.loops[level].dims.back()] != 1)
+      if (box.uses(group.loops[level].dims.back()))
         box.level = level + 1;
+  }
 }
 
 static void planChunks(BoxGroup &group, const Needs &needs) {
@@ -322,25 +397,46 @@ static void planChunks(BoxGroup &group, const Needs &needs) {
 }
 
 /// Chunks cut the rows, so a box that doesn't depend on all row loops would be
-/// written by several chunks: these boxes become a group of their own.
-static std::optional<BoxGroup> splitOff(BoxGroup &group) {
+/// written by several chunks: takes these boxes out of the group.
+static SmallVector<Box> splitOff(BoxGroup &group) {
   auto isWhole = [&](const Box &box) {
     return llvm::all_of(
         ArrayRef(group.loops).take_front(group.numRowLoops),
-        [&](const Loop &loop) { return box.sizes[loop.dims.back()] != 1; });
+        [&](const Loop &loop) { return box.uses(loop.dims.back()); });
   };
-  BoxGroup rest, whole;
+  SmallVector<Box> whole, rest;
   for (Box &box : group.boxes)
-    (isWhole(box) ? whole : rest).boxes.push_back(box);
-  if (rest.boxes.empty())
-    return std::nullopt;
-  rest.sizes = rest.boxes.front().sizes;
-  for (Box &box : rest.boxes)
-    for (auto [size, other] : llvm::zip_equal(rest.sizes, box.sizes))
-      size = std::max(size, other);
-  whole.sizes = group.sizes;
-  group = std::move(whole);
+    (isWhole(box) ? whole : rest).push_back(box);
+  group.boxes = std::move(whole);
   return rest;
+}
+
+/// Adds a box, none of which is smaller than those that follow, to the first
+/// group that it fits, or to a new one.
+static void addToGroups(std::vector<BoxGroup> &groups, size_t first, Box box,
+                        bool isColumn) {
+  for (size_t i = first; i < groups.size(); ++i)
+    if (groups[i].hasColumnReduction == isColumn && groups[i].add(box))
+      return;
+  groups.emplace_back();
+  groups.back().sizes = box.sizes;
+  groups.back().hasColumnReduction = isColumn;
+  groups.back().add(box);
+}
+
+/// True if column sums are part of a tensor.
+static bool readsColumnReduction(Value tensor, llvm::DenseSet<Value> &visited) {
+  Operation *op = tensor.getDefiningOp();
+  if (!op || !visited.insert(tensor).second)
+    return false;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    if (auto reduction = Reduction::match(generic))
+      if (!reduction->isRow())
+        return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isa<RankedTensorType>(operand.getType()) &&
+           readsColumnReduction(operand, visited);
+  });
 }
 
 std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
@@ -370,16 +466,9 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
   std::vector<BoxGroup> groups;
   for (auto [size, position] : order) {
     Box &box = boxes[position];
-    ArrayRef<int64_t> sizes = box.sizes;
-    auto group = llvm::find_if(groups, [sizes](const BoxGroup &group) {
-      return isPartOf(sizes, group.sizes);
-    });
-    if (group == groups.end()) {
-      groups.emplace_back();
-      group = std::prev(groups.end());
-      group->sizes = box.sizes;
-    }
-    group->boxes.push_back(box);
+    // Columns of sums aren't rows of something larger, whatever their number.
+    llvm::DenseSet<Value> visited;
+    addToGroups(groups, 0, box, readsColumnReduction(box.tensor, visited));
   }
   // Groups may be added on the way.
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -392,10 +481,16 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
       stores.push_back(
           *LinearForm::of(groups[i].offsetOf(box, type.getShape(), context)));
     }
-    groups[i].hasColumnReduction = collector.needs.hasColumnReduction;
     planLoops(groups[i], collector.needs, stores);
-    if (std::optional<BoxGroup> rest = splitOff(groups[i])) {
-      groups.push_back(std::move(*rest));
+    SmallVector<Box> rest = splitOff(groups[i]);
+    if (!rest.empty()) {
+      bool isColumn = groups[i].hasColumnReduction;
+      for (const Box &box : rest)
+        addToGroups(groups, i + 1, box, isColumn);
+      // Without them the loops may be others.
+      groups[i].loops.clear();
+      groups[i].numRowLoops = 0;
+      groups[i].rows = 1;
       --i;
       continue;
     }

@@ -27,11 +27,20 @@ inline constexpr int64_t kChunkWork = 16384;
 struct Box {
   unsigned output = 0;
   SmallVector<int64_t> offsets, sizes;
+  /// The group's dimensions that count each dimension, outermost first; none
+  /// for sizes of 1.
+  SmallVector<SmallVector<unsigned, 1>> dims;
   Value tensor;
   /// The tensor is a scalar that fills the box.
   bool isFill = false;
   /// Loops that must run before it can be written.
   unsigned level = 0;
+
+  /// True if a dimension of the group counts in the box.
+  bool uses(unsigned dim) const {
+    return llvm::any_of(dims,
+                        [&](auto &own) { return llvm::is_contained(own, dim); });
+  }
 };
 
 /// A loop over one or more neighbouring dimensions of the boxes.
@@ -41,8 +50,9 @@ struct Loop {
   bool isVector = false;
 };
 
-/// Boxes of one shape (or with 1 in place of dimensions), and their loops,
-/// outermost first. Chunks cut the rows, which the first `numRowLoops` loops
+/// Boxes of one shape, and their loops, outermost first. Shapes are one if
+/// reshaping makes them so; a box may have 1 in place of dimensions or lack
+/// the last ones. Chunks cut the rows, which the first `numRowLoops` loops
 /// count together, and then the columns, which the next one counts.
 struct BoxGroup {
   SmallVector<int64_t> sizes;
@@ -54,11 +64,17 @@ struct BoxGroup {
   int64_t columnsPerChunk = 0, columnChunks = 1; ///< 1: columns aren't cut
   int64_t chunks() const { return rowChunks * columnChunks; }
 
+  /// Adds a box if its shape fits, cutting dimensions if need be.
+  bool add(const Box &box);
   /// The index of an element of `box` for the loops' dimensions.
   AffineMap indexOf(const Box &box, MLIRContext *context) const;
   /// Its offset in the output.
   AffineExpr offsetOf(const Box &box, ArrayRef<int64_t> shape,
                       MLIRContext *context) const;
+
+private:
+  /// Position `index` of dimension `dim` of a box.
+  AffineExpr position(const Box &box, unsigned dim, MLIRContext *context) const;
 };
 
 /// The groups of what a kernel function of linalg ops returns.

@@ -10,6 +10,7 @@
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -114,13 +115,18 @@ static SmallVector<AffineExpr> delinearize(AffineExpr position,
   return exprs;
 }
 
-AffineMap mlir::echo::sliceSource(tensor::ExtractSliceOp slice,
-                                  AffineMap index) {
+AffineMap
+mlir::echo::sliceSource(tensor::ExtractSliceOp slice, AffineMap index,
+                        function_ref<AffineExpr(Value)> dynamicOffset) {
   SmallVector<AffineExpr> exprs;
   for (auto [expr, offset, stride] :
-       llvm::zip_equal(index.getResults(), slice.getStaticOffsets(),
-                       slice.getStaticStrides()))
-    exprs.push_back(expr * stride + offset);
+       llvm::zip_equal(index.getResults(), slice.getMixedOffsets(),
+                       slice.getStaticStrides())) {
+    if (auto value = dyn_cast<Value>(offset))
+      exprs.push_back(expr * stride + dynamicOffset(value));
+    else
+      exprs.push_back(expr * stride + *getConstantIntValue(offset));
+  }
   return indexMap(exprs, index.getContext());
 }
 
@@ -211,6 +217,11 @@ SmallVector<Value> KernelEmitter::combine(const Reduction &reduction,
 SmallVector<Value> KernelEmitter::emitReduction(const Reduction &reduction,
                                                 AffineMap index) {
   Reduction r = reduction;
+  // Lanes run along the row: several rows at once are one after another.
+  if (r.isTree && r.isRow())
+    for (AffineExpr expr : index.getResults())
+      if (auto dim = vectorDimOf(expr))
+        return {emitLanes(*dim, [&] { return emitReduction(r, index).front(); })};
   SmallVector<Value> inits;
   for (Value init : r.generic.getOutputs())
     inits.push_back(emit(init, index));

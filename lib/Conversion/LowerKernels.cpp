@@ -196,8 +196,15 @@ static MemRefType bufferType(Type type) {
 static LogicalResult verifyKernel(func::FuncOp kernel) {
   if (!kernel.getBody().hasOneBlock())
     return kernel.emitOpError("expected a kernel of one block");
-  for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(),
-                                            kernel.getResultTypes())) {
+  ArrayRef<Type> inputs =
+      kernel.getArgumentTypes().take_while(llvm::IsaPred<TensorType>);
+  for (Type type : kernel.getArgumentTypes().drop_front(inputs.size()))
+    if (!type.isIntOrIndexOrFloat() ||
+        (!type.isIndex() && type.getIntOrFloatBitWidth() > 64))
+      return kernel.emitOpError("expected parameters of at most 64 bits behind "
+                                "the tensors, found ")
+             << type;
+  for (Type type : llvm::concat<const Type>(inputs, kernel.getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !tensor.hasStaticShape())
       return kernel.emitOpError("expected tensors of static shape, found ")
@@ -212,7 +219,7 @@ static LogicalResult verifyKernel(func::FuncOp kernel) {
     if (!isa<linalg::GenericOp, linalg::FillOp, arith::ConstantOp,
              tensor::EmptyOp, tensor::ExtractOp, tensor::ExtractSliceOp,
              tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ConcatOp,
-             tensor::PadOp>(op))
+             tensor::PadOp, tensor::SplatOp>(op))
       return op.emitOpError("isn't expected in a kernel that is lowered");
   }
   return success();
@@ -227,23 +234,26 @@ LogicalResult mlir::echo::lowerKernel(func::FuncOp kernel) {
   SmallVector<Type> types;
   SmallVector<RankedTensorType> outputTypes;
   for (Type type : kernel.getArgumentTypes())
-    types.push_back(bufferType(type));
+    if (isa<TensorType>(type))
+      types.push_back(bufferType(type));
+  size_t numInputs = types.size();
   for (Type type : kernel.getResultTypes()) {
     types.push_back(bufferType(type));
     outputTypes.push_back(cast<RankedTensorType>(type));
   }
+  size_t firstParameter = types.size();
+  types.append(kernel.getNumArguments() - numInputs, b.getI64Type());
   types.append(2, b.getIndexType());
 
   Region body;
   Block &entry = body.emplaceBlock();
   entry.addArguments(types, SmallVector<Location>(types.size(), loc));
-  size_t numInputs = kernel.getNumArguments();
   ValueRange outputs =
       ValueRange(entry.getArguments()).slice(numInputs, outputTypes.size());
   Value begin = entry.getArgument(types.size() - 2);
   Value end = entry.getArgument(types.size() - 1);
 
-  KernelEmitter emitter(kernel, &entry);
+  KernelEmitter emitter(kernel, &entry, firstParameter);
   int64_t chunks = 0;
   auto gradients = kernel.getBody().getOps<EmbeddingGradOp>();
   if (!gradients.empty()) {
@@ -251,6 +261,7 @@ LogicalResult mlir::echo::lowerKernel(func::FuncOp kernel) {
   } else {
     std::vector<BoxGroup> groups = planKernel(kernel);
     for (const BoxGroup &group : groups) {
+      emitter.beginGroup();
       Value lower = begin, upper = end;
       if (groups.size() != 1) {
         // The part of the range that is this group's, counted from its first.

@@ -277,8 +277,15 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return success();
   };
   bool onBuffers = getNumResults() == 0 && type.getNumResults() != 0;
-  if (failed(check("input", getInputs().getTypes(), type.getInputs())))
+  ArrayRef<Type> inputs = type.getInputs().take_while(isTensor);
+  if (failed(check("input", getInputs().getTypes(), inputs)))
     return failure();
+  // (C3)
+  size_t parameters = getParameters() ? getParameters()->size() : 0;
+  if (parameters != type.getNumInputs() - inputs.size())
+    return emitOpError("has ")
+           << parameters << " parameters, but kernel " << getKernelAttr()
+           << " has " << type.getNumInputs() - inputs.size();
   return onBuffers ? check("output", getOutputs().getTypes(), type.getResults())
                    : check("result", getResultTypes(), type.getResults());
 }

@@ -72,6 +72,7 @@ void mlir::echo::buildToBuffersPipeline(OpPassManager &manager,
 void mlir::echo::buildCPUToLLVMPipeline(OpPassManager &manager,
                                         const CPUToLLVMOptions &options) {
   manager.addPass(createConvertEchoToLinalgPass());
+  manager.addPass(createEchoMergeKernelsPass());
   manager.addPass(createEchoLowerKernelsPass());
   manager.addPass(createConvertEchoKernelsToLLVMPass());
   EchoEmitProgramPassOptions emitProgram;

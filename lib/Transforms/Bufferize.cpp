@@ -368,7 +368,8 @@ LogicalResult HostBufferizer::convert(Operation &op) {
   }
   if (auto launch = dyn_cast<LaunchOp>(op)) {
     LaunchOp::create(builder, op.getLoc(), TypeRange(),
-                     launch.getKernelAttr(), inputs, outputs);
+                     launch.getKernelAttr(), inputs, outputs,
+                     launch.getParametersAttr());
     return success();
   }
   return cast<LibraryCallOpInterface>(op).buildLibraryCall(builder, inputs,

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run of neighbouring elementwise ops of one result shape becomes one kernel
-// with a result for every value that is read outside; every other op that
-// computes becomes a kernel of its own:
+// Planning (`Echo/Planning/Fusion.h`) decides which ops share a kernel; here
+// the plan is applied. What moves elements or is a small constant is cloned
+// into the kernels that read it; values that something outside reads are
+// results:
 //
 //   %0 = echo.mul %a, %b                  %1 = echo.kernel(%a, %b) {
 //   %1 = echo.tanh %0             =>        %0 = echo.mul, %1 = echo.tanh
@@ -16,7 +17,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Echo/Analysis/Fusion.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Kernels.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,165 +34,172 @@ namespace mlir::echo {
 
 using namespace mlir;
 using namespace mlir::echo;
+using mlir::echo::planning::FusionOptions;
+using mlir::echo::planning::FusionPlan;
 
-/// Longest run of elementwise ops in one kernel: keeps the code of a kernel
-/// small enough for registers and compile time.
-static constexpr size_t kMaxRun = 32;
-/// Constants of up to this many elements, and splats, are part of the kernels
-/// that read them.
-static constexpr int64_t kSmallConstant = 16;
+namespace {
 
-static bool isSmallConstant(Operation *op) {
-  auto constant = dyn_cast_or_null<ConstantOp>(op);
-  if (!constant)
-    return false;
-  auto type = cast<ShapedType>(constant.getType());
-  if (type.getNumElements() <= kSmallConstant)
-    return true;
-  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-  return dense && dense.isSplat();
-}
-
-/// True if every result of `op` is contiguous in operand 0's buffer.
-static bool isView(Operation *op) {
-  auto view = dyn_cast<BufferViewOpInterface>(op);
-  if (!view)
-    return false;
-  for (unsigned i = 0, e = op->getNumResults(); i < e; ++i)
-    if (failed(view.getViewOffset(i)))
-      return false;
-  return true;
-}
-
-/// True if the host program keeps `op` as it is.
-static bool staysOnHost(Operation *op) {
-  // Ops of other dialects take part if they tell their arithmetic.
-  return !(isa_and_nonnull<EchoDialect>(op->getDialect()) ||
-           isa<ElementwiseOpInterface, DecomposeOpInterface>(op)) ||
-         op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
-         !isPure(op) || isa<LibraryCallOpInterface, LaunchOp>(op) || isView(op);
-}
-
-static LogicalResult verifyStatic(Operation *op) {
-  auto check = [&](Type type) -> LogicalResult {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (tensor && tensor.hasStaticShape())
-      return success();
-    return op->emitOpError("expected static shapes to form kernels, found ")
-           << type;
-  };
-  for (Type type : op->getOperandTypes())
-    if (failed(check(type)))
-      return failure();
-  for (Type type : op->getResultTypes())
-    if (failed(check(type)))
-      return failure();
-  return success();
-}
-
-/// Replaces `ops`, neighbours but for constants, by one kernel at the place of
-/// the last.
-static void wrapInKernel(ArrayRef<Operation *> ops) {
-  llvm::SmallPtrSet<Operation *, 8> members(ops.begin(), ops.end());
-  llvm::SetVector<Value> inputs, outputs;
-  llvm::SetVector<Operation *> constants;
-  for (Operation *op : ops) {
-    for (Value operand : op->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      if (isSmallConstant(producer) && !members.contains(producer))
-        constants.insert(producer);
-      else if (!members.contains(producer))
-        inputs.insert(operand);
+/// Builds the kernel of some ops.
+class KernelBuilder {
+public:
+  KernelBuilder(const FusionGraph &graph, ArrayRef<uint32_t> indices,
+                Operation *before)
+      : graph(graph), builder(before) {
+    for (uint32_t index : indices) {
+      ops.push_back(graph.getOps()[index]);
+      members.insert(ops.back());
     }
-    for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !members.contains(user);
-          }))
-        outputs.insert(result);
   }
-  // A kernel without readers would be dead at once; keep its results, so that
-  // removing dead code stays another pass's business.
-  if (outputs.empty())
-    for (Value result : ops.back()->getResults())
-      outputs.insert(result);
 
-  OpBuilder builder(ops.back());
-  Location loc = ops.front()->getLoc();
-  SmallVector<Type> types;
-  for (Value output : outputs)
-    types.push_back(output.getType());
-  auto kernel = KernelOp::create(builder, loc, types, inputs.getArrayRef());
-  Block &body = kernel.getBody().emplaceBlock();
-  IRMapping map;
-  for (Value input : inputs)
-    map.map(input, body.addArgument(input.getType(), input.getLoc()));
-  builder.setInsertionPointToStart(&body);
-  for (Operation *constant : constants)
-    builder.clone(*constant, map);
-  for (Operation *op : ops)
+  /// Replaces what is read outside; the ops themselves are left, without
+  /// readers.
+  void build() {
+    for (Operation *op : ops)
+      for (Value operand : op->getOperands())
+        collectInputs(operand);
+    auto isMember = [&](Operation *op) { return members.contains(op); };
+    SmallVector<Value> outputs;
+    for (Operation *op : ops)
+      for (Value result : op->getResults())
+        if (graph.isReadOutside(result, isMember) && !result.use_empty())
+          outputs.push_back(result);
+    // A kernel without readers would be dead at once; keep its results, so
+    // that removing dead code stays another pass's business.
+    if (outputs.empty())
+      llvm::append_range(outputs, ops.back()->getResults());
+
+    Location loc = ops.front()->getLoc();
+    auto kernel =
+        KernelOp::create(builder, loc, ValueRange(ArrayRef(outputs)).getTypes(),
+                         inputs.getArrayRef());
+    Block &body = kernel.getBody().emplaceBlock();
+    for (Value input : inputs)
+      map.map(input, body.addArgument(input.getType(), input.getLoc()));
+    builder.setInsertionPointToStart(&body);
+    for (Operation *op : ops) {
+      for (Value operand : op->getOperands())
+        cloneInlined(operand);
+      builder.clone(*op, map);
+    }
+    SmallVector<Value> yielded;
+    for (Value output : outputs)
+      yielded.push_back(map.lookup(output));
+    YieldOp::create(builder, loc, yielded);
+    for (auto [output, result] : llvm::zip_equal(outputs, kernel.getOutputs()))
+      output.replaceUsesWithIf(result, [&](OpOperand &use) {
+        return !members.contains(use.getOwner());
+      });
+  }
+
+private:
+  /// True if the kernel reads `value` from a buffer.
+  bool isInput(Value value) const {
+    Value root = graph.getRoot(value);
+    return root && !members.contains(root.getDefiningOp()) &&
+           graph.isOnHost(value);
+  }
+
+  void collectInputs(Value value) {
+    if (isInput(value))
+      inputs.insert(value);
+    else if (graph.isInlined(value))
+      for (Value operand : value.getDefiningOp()->getOperands())
+        collectInputs(operand);
+  }
+
+  void cloneInlined(Value value) {
+    if (map.contains(value) || !graph.isInlined(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      cloneInlined(operand);
     builder.clone(*op, map);
-  SmallVector<Value> yielded;
-  for (Value output : outputs)
-    yielded.push_back(map.lookup(output));
-  YieldOp::create(builder, loc, yielded);
-
-  for (auto [index, output] : llvm::enumerate(outputs)) {
-    Value inside = output;
-    inside.replaceUsesWithIf(kernel.getOutputs()[index], [&](OpOperand &use) {
-      return !members.contains(use.getOwner());
-    });
   }
-  for (Operation *op : llvm::reverse(ops))
-    op->erase();
+
+  const FusionGraph &graph;
+  OpBuilder builder;
+  SmallVector<Operation *> ops;
+  llvm::SmallPtrSet<Operation *, 16> members;
+  llvm::SetVector<Value> inputs;
+  IRMapping map;
+};
+
+} // namespace
+
+/// Puts views right behind what they are views of, so that every kernel finds
+/// them, and removes what is left without readers.
+static void cleanUp(Block &block, ArrayRef<Operation *> movements,
+                    ArrayRef<Operation *> fused) {
+  llvm::SmallPtrSet<Operation *, 32> dead(fused.begin(), fused.end());
+  SmallVector<Operation *> all(movements);
+  llvm::append_range(all, fused);
+  // Members of kernels are read by other members and by movements between
+  // them, which are read by nothing else then.
+  for (Operation *op : fused)
+    op->dropAllReferences();
+  for (Operation *op : llvm::reverse(movements))
+    if (op->use_empty()) {
+      op->dropAllReferences();
+      dead.insert(op);
+    }
+  for (Operation *op : movements) {
+    if (dead.contains(op) || op->getNumOperands() == 0)
+      continue;
+    Value source = op->getOperand(0);
+    if (Operation *producer = source.getDefiningOp())
+      op->moveAfter(producer);
+    else if (source.getParentBlock() == &block)
+      op->moveBefore(&block, block.begin());
+  }
+  for (Operation *op : all)
+    if (dead.contains(op))
+      op->erase();
 }
 
-static LogicalResult formKernels(Block &block) {
-  SmallVector<Operation *> run, constants;
-  auto flush = [&] {
-    if (!run.empty())
-      wrapInKernel(run);
-    run.clear();
-  };
-  auto shapeOf = [](Operation *op) {
-    return cast<ShapedType>(op->getResult(0).getType()).getShape();
-  };
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isa<ConstantOp>(op)) {
-      constants.push_back(&op);
+static LogicalResult formKernels(Block &block, ArrayRef<Value> updates,
+                                 const FusionOptions &options) {
+  FailureOr<FusionGraph> graph = FusionGraph::build(block, updates);
+  if (failed(graph))
+    return failure();
+  SmallVector<Operation *> movements;
+  for (Operation &op : block)
+    if (!graph->getIndex(&op))
+      movements.push_back(&op);
+  FusionPlan plan = planFusion(graph->getProblem(), options);
+  SmallVector<Operation *> fused;
+  Operation *end = block.getTerminator();
+  for (FusionPlan::Step step : plan.steps) {
+    if (step.isHost) {
+      Operation *op = graph->getOps()[step.index];
+      if (op != end)
+        op->moveBefore(end);
       continue;
     }
-    if (staysOnHost(&op)) {
-      flush();
-      continue;
-    }
-    if (failed(verifyStatic(&op)))
-      return failure();
-    bool elementwise = isa<ElementwiseOpInterface>(op);
-    if (!run.empty() &&
-        (!elementwise || run.size() == kMaxRun ||
-         !isa<ElementwiseOpInterface>(run.back()) ||
-         shapeOf(&op) != shapeOf(run.back())))
-      flush();
-    run.push_back(&op);
+    const std::vector<uint32_t> &kernel = plan.kernels[step.index];
+    KernelBuilder(*graph, kernel, end).build();
+    for (uint32_t index : kernel)
+      fused.push_back(graph->getOps()[index]);
   }
-  flush();
-
-  // What still reads a constant is the host program.
-  for (Operation *constant : constants) {
-    if (constant->use_empty())
-      constant->erase();
-    else
-      wrapInKernel(constant);
-  }
+  cleanUp(block, movements, fused);
   return success();
 }
 
-LogicalResult mlir::echo::formKernels(func::FuncOp function) {
+LogicalResult mlir::echo::formKernels(func::FuncOp function,
+                                      const FusionOptions &options) {
   if (function.isExternal() || function->hasAttr(kKernelAttr))
     return success();
-  for (Block &block : function.getBody())
-    if (failed(::formKernels(block)))
+  auto aliases = getAliasedArguments(function);
+  if (failed(aliases))
+    return failure();
+  for (Block &block : function.getBody()) {
+    SmallVector<Value> updates;
+    if (auto exit = dyn_cast<func::ReturnOp>(block.getTerminator()))
+      for (auto [value, argument] : llvm::zip_equal(exit.getOperands(), *aliases))
+        if (argument)
+          updates.push_back(value);
+    if (failed(::formKernels(block, updates, options)))
       return failure();
+  }
   return success();
 }
 
@@ -200,8 +210,11 @@ struct EchoFormKernelsPass
   using Base::Base;
 
   void runOnOperation() override {
+    FusionOptions options;
+    if (!fuse)
+      options.maxWeight = 0;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(echo::formKernels(function)))
+      if (failed(echo::formKernels(function, options)))
         return signalPassFailure();
   }
 };

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Echo/Analysis/Fusion.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Transforms/Kernels.h"
 #include "Echo/Transforms/Passes.h"
@@ -68,22 +69,67 @@ struct KernelStructure : public llvm::DenseMapInfo<Operation *> {
 
 } // namespace
 
-/// The results of `kernel` that may overwrite argument `argument`: where all
-/// ops of a kernel are elementwise over one shape, element i of a result is
-/// written after element i of every argument of that shape was read, and no
-/// other element of it is read.
+/// The sizes of a shape that aren't 1.
+static SmallVector<int64_t> sizesOf(Value value) {
+  SmallVector<int64_t> sizes(cast<ShapedType>(value.getType()).getShape());
+  llvm::erase(sizes, 1);
+  return sizes;
+}
+
+/// True if one loop nest over rows, if `columns` isn't 1, and elements of
+/// `value`'s shape writes all results of the kernel: an element of a result is
+/// written when its row (or itself) was read for the last time.
+static bool isOneNest(KernelOp kernel, Value value, uint64_t columns) {
+  SmallVector<int64_t> full = sizesOf(value);
+  uint64_t elements = cast<ShapedType>(value.getType()).getNumElements();
+  return llvm::all_of(
+      kernel.getBody().front().getTerminator()->getOperands(),
+      [&](Value output) {
+        SmallVector<int64_t> sizes = sizesOf(output);
+        uint64_t own = cast<ShapedType>(output.getType()).getNumElements();
+        return sizes == full ||
+               (columns != 1 && own * columns == elements &&
+                sizes.size() <= full.size() &&
+                ArrayRef(full).take_front(sizes.size()) == ArrayRef(sizes));
+      });
+}
+
+/// The results of `kernel` that may overwrite argument `argument`: iteration i
+/// reads element i of it and no other iteration does, but for the rest of its
+/// row before any of the row is written.
 static SmallVector<int64_t> overwritableResults(KernelOp kernel,
                                                 BlockArgument argument) {
   SmallVector<int64_t> results;
-  auto type = cast<ShapedType>(argument.getType());
+  uint64_t elements = cast<ShapedType>(argument.getType()).getNumElements();
+  uint64_t columns = 1;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (op.hasTrait<OpTrait::ConstantLike>())
+    auto fusion = dyn_cast<FusionOpInterface>(op);
+    if (op.hasTrait<OpTrait::ConstantLike>() ||
+        (fusion && fusion.isMovement()))
       continue;
-    if (!isa<ElementwiseOpInterface>(op) ||
-        cast<ShapedType>(op.getResult(0).getType()).getShape() !=
-            type.getShape())
+    planning::FusionShape shape = getFusionShape(&op);
+    if (shape.kind == planning::FusionClass::RowReduction)
+      columns = shape.columns;
+    else if (shape.kind == planning::FusionClass::Alone)
       return results;
+    for (auto [operand, access] :
+         llvm::zip_equal(op.getOperands(), shape.reads)) {
+      Value value = operand;
+      while (auto movement = value.getDefiningOp<FusionOpInterface>()) {
+        if (!movement.isMovement() || movement->getNumOperands() == 0)
+          break;
+        access = compose(access, movement.getFusionShape().reads[0]);
+        value = movement->getOperand(0);
+      }
+      if (value == argument &&
+          (access.kind != planning::FusionAccess::Same ||
+           shape.elements != elements ||
+           shape.kind == planning::FusionClass::ColumnReduction))
+        return results;
+    }
   }
+  if (!isOneNest(kernel, argument, columns))
+    return results;
   for (auto [index, output] : llvm::enumerate(kernel.getOutputs()))
     if (output.getType() == argument.getType())
       results.push_back(index);
@@ -140,7 +186,8 @@ LogicalResult mlir::echo::outlineKernels(ModuleOp module) {
     OpBuilder builder(kernel);
     auto launch = LaunchOp::create(
         builder, kernel.getLoc(), kernel.getOutputs().getTypes(),
-        FlatSymbolRefAttr::get(function), kernel.getInputs(), ValueRange());
+        FlatSymbolRefAttr::get(function), kernel.getInputs(), ValueRange(),
+        /*parameters=*/nullptr);
     kernel.replaceAllUsesWith(launch.getResults());
   }
   functions.clear();

@@ -1,15 +1,16 @@
 // RUN: echo-opt %s --echo-form-kernels --split-input-file | FileCheck %s
 // RUN: echo-opt %s --echo-form-kernels --echo-form-kernels --split-input-file | FileCheck %s
+// RUN: echo-opt %s --echo-form-kernels=fuse=false --split-input-file | FileCheck %s --check-prefix=SINGLE
 
-// Neighbouring elementwise ops of one result shape share a kernel; what is read
-// outside leaves it. %1 is read by the kernel alone.
+// Elementwise ops of one result shape share a kernel; what is read outside
+// leaves it. %1 is read by the kernel alone.
 // CHECK-LABEL: func.func @run(
 // CHECK-SAME:    %[[A:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<8xf32>)
 // CHECK:         %[[K:.*]]:2 = echo.kernel(%[[A]], %[[B]])
 // CHECK-NEXT:    ^bb0(%[[X:.*]]: tensor<4x8xf32>, %[[Y:.*]]: tensor<8xf32>):
-// CHECK-NEXT:      %[[C:.*]] = echo.constant dense<2.0
 // CHECK-NEXT:      %[[S:.*]] = echo.add %[[X]], %[[Y]]
 // CHECK-NEXT:      %[[T:.*]] = echo.tanh %[[S]]
+// CHECK-NEXT:      %[[C:.*]] = echo.constant dense<2.0
 // CHECK-NEXT:      %[[M:.*]] = echo.mul %[[T]], %[[C]]
 // CHECK-NEXT:      echo.yield %[[S]], %[[M]]
 // CHECK:         return %[[K]]#0, %[[K]]#1
@@ -23,15 +24,96 @@ func.func @run(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, tens
 
 // -----
 
-// Other shapes, and ops that aren't elementwise, end a run.
-// CHECK-LABEL: func.func @cuts
-// CHECK-COUNT-3: echo.kernel
+// A row reduction shares its kernel with what it reads and what reads the rows.
+// CHECK-LABEL: func.func @rows
+// CHECK-COUNT-1: echo.kernel
 // CHECK-NOT:     echo.kernel
-func.func @cuts(%a: tensor<4x8xf32>) -> tensor<4xf32> {
+// SINGLE-LABEL: func.func @rows
+// SINGLE-COUNT-3: echo.kernel
+func.func @rows(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   %0 = echo.exp %a : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %1 = echo.reduce sum %0 {dims = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>
   %2 = echo.log %1 : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
+}
+
+// -----
+
+// A reduction of the results of another one is a kernel of its own.
+// CHECK-LABEL: func.func @reductions
+// CHECK-COUNT-2: echo.kernel
+// CHECK-NOT:     echo.kernel
+func.func @reductions(%a: tensor<4x8x16xf32>) -> tensor<4x8xf32> {
+  %0 = echo.reduce sum %a {dims = array<i64: 2>} : (tensor<4x8x16xf32>) -> tensor<4x8xf32>
+  %1 = echo.softmax %0 {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// The gates of an LSTM cell are parts of a sum that nothing else reads: one
+// kernel, in which the sum has no buffer. Reshaping in between is no matter.
+// CHECK-LABEL: func.func @cell(
+// CHECK-SAME:    %[[A:.*]]: tensor<1x2x32xf32>, %[[B:.*]]: tensor<2x32xf32>, %[[C:.*]]: tensor<2x8xf32>)
+// CHECK-NEXT:    %[[V:.*]] = echo.reshape %[[A]]
+// CHECK-NEXT:    %[[K:.*]]:3 = echo.kernel(%[[V]], %[[B]], %[[C]])
+// CHECK:           %[[S:.*]] = echo.add
+// CHECK-NEXT:      echo.lstm_cell %[[S]]
+// CHECK-NEXT:      echo.yield
+// CHECK:         return %[[K]]#0, %[[K]]#1, %[[K]]#2
+func.func @cell(%a: tensor<1x2x32xf32>, %b: tensor<2x32xf32>, %c: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x32xf32>) {
+  %0 = echo.reshape %a : (tensor<1x2x32xf32>) -> tensor<2x32xf32>
+  %1 = echo.add %0, %b : (tensor<2x32xf32>, tensor<2x32xf32>) -> tensor<2x32xf32>
+  %h, %n, %g = echo.lstm_cell %1, %c : (tensor<2x32xf32>, tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x32xf32>)
+  return %h, %n, %g : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x32xf32>
+}
+
+// -----
+
+// Reshapes between members of a kernel are in it.
+// CHECK-LABEL: func.func @reshaped
+// CHECK-COUNT-1: echo.kernel
+// CHECK:           echo.exp
+// CHECK-NEXT:      echo.reshape
+// CHECK-NEXT:      echo.mul
+// CHECK-NOT:     echo.kernel
+func.func @reshaped(%a: tensor<4x6xf32>, %b: tensor<2x12xf32>) -> tensor<2x12xf32> {
+  %0 = echo.exp %a : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = echo.reshape %0 : (tensor<4x6xf32>) -> tensor<2x12xf32>
+  %2 = echo.mul %1, %b : (tensor<2x12xf32>, tensor<2x12xf32>) -> tensor<2x12xf32>
+  return %2 : tensor<2x12xf32>
+}
+
+// -----
+
+// The product needs %0 and is needed by %2: one kernel of both would wait for
+// itself.
+// CHECK-LABEL: func.func @path
+// CHECK:         echo.kernel
+// CHECK:         echo.matmul
+// CHECK:         echo.kernel
+func.func @path(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = echo.exp %a : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = echo.matmul %0, %a : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = echo.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// A kernel that updates a bias writes nothing of another size: the bias couldn't
+// be updated in place. Its gradient is summed where what is summed is written.
+// CHECK-LABEL: func.func @update
+// CHECK:         echo.kernel
+// CHECK:           echo.mul
+// CHECK:           echo.reduce sum
+// CHECK:         echo.kernel
+// CHECK:           echo.sub
+func.func @update(%g: tensor<4x8xf32>, %b: tensor<8xf32> {echo.role = "parameter"}) -> (tensor<4x8xf32>, tensor<8xf32> {echo.aliases_argument = 1 : i64}) {
+  %0 = echo.mul %g, %g : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = echo.reduce sum %0 {dims = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<8xf32>
+  %2 = echo.sub %b, %1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %0, %2 : tensor<4x8xf32>, tensor<8xf32>
 }
 
 // -----

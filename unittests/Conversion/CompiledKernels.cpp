@@ -84,12 +84,16 @@ OwningOpRef<ModuleOp> CompiledKernels::parse(const std::string &source) {
   return module;
 }
 
-void CompiledKernels::compile(ModuleOp module) {
+void CompiledKernels::compile(ModuleOp module, bool fuse) {
   kernels.clear();
   mostChunks = 0;
   PassManager manager(&context);
-  manager.addPass(createEchoFormKernelsPass());
+  EchoFormKernelsPassOptions options;
+  options.fuse = fuse;
+  manager.addPass(createEchoFormKernelsPass(options));
   manager.addPass(createEchoOutlineKernelsPass());
+  manager.addPass(createConvertEchoToLinalgPass());
+  manager.addPass(createEchoMergeKernelsPass());
   ASSERT_TRUE(succeeded(manager.run(module)));
   for (func::FuncOp kernel : kernelFunctions(module)) {
     Kernel &entry = kernels[kernel.getName()];
@@ -105,7 +109,6 @@ void CompiledKernels::compile(ModuleOp module) {
 
   OwningOpRef<ModuleOp> lowered(module.clone());
   PassManager lowering(&context);
-  lowering.addPass(createConvertEchoToLinalgPass());
   lowering.addPass(createEchoLowerKernelsPass());
   lowering.addPass(createConvertEchoKernelsToLLVMPass());
   ASSERT_TRUE(succeeded(lowering.run(*lowered)));
@@ -149,7 +152,8 @@ void CompiledKernels::compile(ModuleOp module) {
 }
 
 void CompiledKernels::launch(const Kernel &kernel, ArrayRef<HostTensor> inputs,
-                             MutableArrayRef<HostTensor> outputs, Order order) {
+                             MutableArrayRef<HostTensor> outputs,
+                             ArrayRef<int64_t> parameters, Order order) {
   SmallVector<HostTensor> copies(inputs);
   SmallVector<void *> pointers;
   for (HostTensor &copy : copies)
@@ -169,6 +173,8 @@ void CompiledKernels::launch(const Kernel &kernel, ArrayRef<HostTensor> inputs,
         break;
       }
   }
+  for (int64_t parameter : parameters)
+    pointers.push_back(reinterpret_cast<void *>(parameter));
   int64_t chunks = kernel.chunks;
   if (order == Order::ReverseSingle) {
     for (int64_t chunk = chunks; chunk-- > 0;)
@@ -200,7 +206,8 @@ CompiledKernels::runHost(func::FuncOp function, ArrayRef<HostTensor> arguments,
         inputs.push_back(values[input]);
       for (Type type : call.getResultTypes())
         outputs.push_back(*HostTensor::zeros(cast<RankedTensorType>(type)));
-      launch(kernels[call.getKernel()], inputs, outputs, order);
+      launch(kernels[call.getKernel()], inputs, outputs,
+             call.getParameters().value_or(ArrayRef<int64_t>()), order);
       for (auto [result, output] : llvm::zip_equal(call.getResults(), outputs))
         values[result] = output;
     } else if (auto view = dyn_cast<BufferViewOpInterface>(op)) {
@@ -245,28 +252,37 @@ void CompiledKernels::check(const std::string &source) {
 void CompiledKernels::check(const std::string &source,
                             ArrayRef<HostTensor> arguments) {
   SCOPED_TRACE(source);
-  OwningOpRef<ModuleOp> reference = parse(source), module = parse(source);
-  ASSERT_TRUE(reference && module);
+  OwningOpRef<ModuleOp> reference = parse(source);
+  ASSERT_TRUE(reference);
   FailureOr<SmallVector<HostTensor>> expected =
       interpret(reference->lookupSymbol<func::FuncOp>("f"), arguments,
                 {InterpreterMode::Exact});
   ASSERT_TRUE(succeeded(expected));
-  compile(*module);
-  if (HasFatalFailure())
-    return;
-  for (Order order :
-       {Order::Whole, Order::ReverseSingle, Order::Thirds, Order::InPlace}) {
-    SmallVector<HostTensor> results =
-        runHost(module->lookupSymbol<func::FuncOp>("f"), arguments, order);
-    ASSERT_EQ(results.size(), expected->size());
-    for (auto [index, result] : llvm::enumerate(results)) {
-      const HostTensor &wanted = (*expected)[index];
-      ASSERT_EQ(result.getNumElements(), wanted.getNumElements());
-      for (int64_t i = 0; i < result.getNumElements(); ++i)
-        ASSERT_TRUE(isSame(wanted, result, i))
-            << "result " << index << ", element " << i << ", order "
-            << int(order) << ": expected " << wanted.getDouble(i) << ", found "
-            << result.getDouble(i);
+  // One op is one kernel either way.
+  Block &block = reference->lookupSymbol<func::FuncOp>("f").getBody().front();
+  SmallVector<bool> ways = {true};
+  if (!llvm::hasNItemsOrLess(block.without_terminator(), 1))
+    ways.insert(ways.begin(), false);
+  for (bool fuse : ways) {
+    OwningOpRef<ModuleOp> module = parse(source);
+    ASSERT_TRUE(module);
+    compile(*module, fuse);
+    if (HasFatalFailure())
+      return;
+    for (Order order : {Order::Whole, Order::ReverseSingle, Order::Thirds,
+                        Order::InPlace}) {
+      SmallVector<HostTensor> results =
+          runHost(module->lookupSymbol<func::FuncOp>("f"), arguments, order);
+      ASSERT_EQ(results.size(), expected->size());
+      for (auto [index, result] : llvm::enumerate(results)) {
+        const HostTensor &wanted = (*expected)[index];
+        ASSERT_EQ(result.getNumElements(), wanted.getNumElements());
+        for (int64_t i = 0; i < result.getNumElements(); ++i)
+          ASSERT_TRUE(isSame(wanted, result, i))
+              << (fuse ? "fused" : "unfused") << ", result " << index
+              << ", element " << i << ", order " << int(order) << ": expected "
+              << wanted.getDouble(i) << ", found " << result.getDouble(i);
+      }
     }
   }
 }

@@ -25,8 +25,8 @@ class CompiledKernels : public ::testing::Test {
 protected:
   CompiledKernels();
 
-  /// Evaluates function @f of `source` both ways on random arguments and
-  /// compares. Integers are drawn from low to high, floats from -3 to 3 with
+  /// Evaluates function @f of `source` both ways on random arguments, with
+  /// kernels of one op and with fused ones, and compares. Integers are drawn from low to high, floats from -3 to 3 with
   /// some infinities and NaN if `special`.
   void check(const std::string &source);
   /// The same on given arguments.
@@ -55,11 +55,12 @@ private:
   OwningOpRef<ModuleOp> parse(const std::string &source);
   /// Forms, outlines and compiles the kernels of a module; leaves its host
   /// function.
-  void compile(ModuleOp module);
+  void compile(ModuleOp module, bool fuse);
   /// How the chunks of a launch are run.
   enum class Order { Whole, ReverseSingle, Thirds, InPlace };
   void launch(const Kernel &kernel, ArrayRef<HostTensor> inputs,
-              MutableArrayRef<HostTensor> outputs, Order order);
+              MutableArrayRef<HostTensor> outputs,
+              ArrayRef<int64_t> parameters, Order order);
   SmallVector<HostTensor> runHost(func::FuncOp function,
                                   ArrayRef<HostTensor> arguments, Order order);
 

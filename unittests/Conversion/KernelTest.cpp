@@ -62,7 +62,8 @@ TEST_F(Kernels, Reductions) {
       {{3, 1500}, {1}},     {{2, 5, 7}, {1}},  {{2, 5, 7}, {0, 2}},
       {{2, 5, 7}, {0, 1}},  {{2, 5, 7}, {1, 2}}, {{3, 140, 9}, {1}},
       {{4, 1, 6}, {0, 2}},  {{2, 3, 4, 5}, {0, 2}}, {{6}, {}},
-      {{2, 3}, {0, 1}}};
+      {{2, 3}, {0, 1}},
+      {{3, 4, 1, 1}, {0, 1, 3}}, {{8, 9, 1, 17}, {1, 3}}};
   for (const char *element : {"f32", "f64", "f16", "bf16", "i32", "i64", "i8"})
     for (const Case &c : cases)
       for (bool keep : {false, true}) {
@@ -260,6 +261,12 @@ TEST_F(Kernels, MovesElements) {
     check(function("pad",
                    "{low = array<i64: 1, 2>, high = array<i64: 0, 3>}",
                    {type({4, 17}, e), type({}, e)}, {type({5, 22}, e)}));
+    // Borders of which none has all dimensions of the others.
+    check(function("pad",
+                   "{low = array<i64: 3, 1, 3, 3>, "
+                   "high = array<i64: 1, 2, 3, 2>}",
+                   {type({3, 4, 2, 7}, e), type({}, e)},
+                   {type({7, 7, 8, 12}, e)}));
     check(function("concat", "{axis = 1 : i64}",
                    {type({3, 4}, e), type({3, 17}, e), type({3, 0}, e),
                     type({3, 1}, e)},

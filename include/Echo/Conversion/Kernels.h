@@ -32,9 +32,14 @@ LogicalResult decomposeKernel(func::FuncOp kernel);
 /// writes are scattered (embedding_grad) stay.
 LogicalResult convertKernelToLinalg(func::FuncOp kernel);
 
+/// Makes one kernel function of linalg on tensors of those that are equal but
+/// for numbers. Numbers that differ become arguments behind the tensors, and
+/// `parameters` of the launches: integers, or the bits of floats.
+LogicalResult mergeKernels(ModuleOp module);
+
 /// Turns a kernel function of linalg on tensors into one on buffers,
-/// `(inputs..., outputs..., %begin: index, %end: index)`, that computes chunks
-/// begin to end. Buffers are one-dimensional and hold the elements in
+/// `(inputs..., outputs..., parameters: i64..., %begin: index, %end: index)`,
+/// that computes chunks begin to end. Buffers are one-dimensional and hold the elements in
 /// row-major order; i1 takes a byte, and bf16 is held as i16. Functions don't share state: kernels can
 /// be lowered in parallel.
 LogicalResult lowerKernel(func::FuncOp kernel);

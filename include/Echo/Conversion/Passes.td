@@ -27,11 +27,22 @@ def ConvertEchoToLinalgPass : Pass<"convert-echo-to-linalg", "::mlir::ModuleOp">
                            "::mlir::tensor::TensorDialect"];
 }
 
+def EchoMergeKernelsPass : Pass<"echo-merge-kernels", "::mlir::ModuleOp"> {
+  let summary = "Merges kernel functions that are equal but for numbers";
+  let description = [{
+    For kernel functions of linalg on tensors. Offsets of slices and constants
+    of one value that differ between kernels of equal structure become
+    arguments of one kernel, and `parameters` of its launches: the time steps
+    of an unrolled recurrence are one kernel, however many there are.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def EchoLowerKernelsPass : Pass<"echo-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "Turns kernel functions into range functions on buffers";
   let description = [{
-    A kernel on tensors becomes `(inputs..., outputs..., %begin, %end)` on
-    one-dimensional row-major buffers, with i1 as bytes. It computes chunks
+    A kernel on tensors becomes `(inputs..., outputs..., parameters..., %begin,
+    %end)` on one-dimensional row-major buffers, with i1 as bytes. It computes chunks
     `begin` to `end` of the `echo.chunks` that its iteration space has; the
     number depends on shapes alone, and no chunk depends on another. Producers
     are computed where they are read, reductions once for all their readers;
@@ -49,7 +60,8 @@ def ConvertEchoKernelsToLLVMPass : Pass<"convert-echo-kernels-to-llvm", "::mlir:
   let summary = "Lowers kernel functions on buffers to the LLVM dialect";
   let description = [{
     A lowered kernel becomes `llvm.func @k(!llvm.ptr, i64, i64)`: an array of
-    pointers (inputs, then outputs) and the range of chunks. `echo.kernel` and
+    pointers (inputs, then outputs) and of the parameters' bits, and the range
+    of chunks. `echo.kernel` and
     `echo.chunks` stay. Other functions aren't touched.
   }];
   let dependentDialects = ["::mlir::cf::ControlFlowDialect",

@@ -21,7 +21,7 @@ class Echo_FlopsPerElement<int flops> {
   }];
 }
 
-def Echo_SoftmaxOp : Echo_GraphOp<"softmax", [Echo_Infer, Echo_Gradient, Echo_Decompose]> {
+def Echo_SoftmaxOp : Echo_GraphOp<"softmax", [Echo_Infer, Echo_Gradient, Echo_Decompose, Echo_Fusion]> {
   let summary = "softmax along a dimension";
   let description = [{
     `exp(x - max) / sum(exp(x - max))` along axis. A row of -inf gives zeros,
@@ -43,7 +43,7 @@ def Echo_SoftmaxOp : Echo_GraphOp<"softmax", [Echo_Infer, Echo_Gradient, Echo_De
   let extraClassDeclaration = Echo_FlopsPerElement<5>.declaration;
 }
 
-def Echo_LogSoftmaxOp : Echo_GraphOp<"log_softmax", [Echo_Infer, Echo_Gradient, Echo_Decompose]> {
+def Echo_LogSoftmaxOp : Echo_GraphOp<"log_softmax", [Echo_Infer, Echo_Gradient, Echo_Decompose, Echo_Fusion]> {
   let summary = "logarithm of softmax along a dimension";
   let description = [{
     `x - max - log(sum(exp(x - max)))` along axis; a row of -inf gives -inf,
@@ -64,7 +64,7 @@ def Echo_LogSoftmaxOp : Echo_GraphOp<"log_softmax", [Echo_Infer, Echo_Gradient, 
   let extraClassDeclaration = Echo_FlopsPerElement<5>.declaration;
 }
 
-def Echo_LayerNormOp : Echo_GraphOp<"layer_norm", [Echo_Infer, Echo_Gradient, Echo_Decompose]> {
+def Echo_LayerNormOp : Echo_GraphOp<"layer_norm", [Echo_Infer, Echo_Gradient, Echo_Decompose, Echo_Fusion]> {
   let summary = "layer normalization over the last dimension";
   let description = [{
     `(x - mean) * rstd * scale + offset`, where mean and
@@ -93,7 +93,7 @@ def Echo_LayerNormOp : Echo_GraphOp<"layer_norm", [Echo_Infer, Echo_Gradient, Ec
   let extraClassDeclaration = Echo_FlopsPerElement<8>.declaration;
 }
 
-def Echo_EmbeddingOp : Echo_GraphOp<"embedding", [Echo_Infer, Echo_Gradient]> {
+def Echo_EmbeddingOp : Echo_GraphOp<"embedding", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let summary = "rows of a table";
   let description = [{
     `result[i..., :] = table[indices[i...], :]`. An index outside the table
@@ -148,7 +148,7 @@ def Echo_EmbeddingGradOp : Echo_GraphOp<"embedding_grad", [Echo_Infer]> {
 }
 
 def Echo_SoftmaxCrossEntropyOp : Echo_GraphOp<"softmax_cross_entropy", [
-    Echo_Infer, Echo_Gradient, Echo_Decompose]> {
+    Echo_Infer, Echo_Gradient, Echo_Decompose, Echo_Fusion]> {
   let summary = "cross-entropy of a softmax against integer labels";
   let description = [{
     Per position, with `p = softmax(logits)` over the last dimension of V
@@ -183,7 +183,7 @@ def Echo_SoftmaxCrossEntropyOp : Echo_GraphOp<"softmax_cross_entropy", [
 }
 
 def Echo_SoftmaxCrossEntropyGradOp : Echo_GraphOp<"softmax_cross_entropy_grad", [
-    Echo_Infer, Echo_Decompose]> {
+    Echo_Infer, Echo_Decompose, Echo_Fusion]> {
   let summary = "gradient of softmax_cross_entropy";
   let description = [{
     `(exp(logits[v] - log_sum_exp) - (1 - s) * [v = label] - s / V) * gradient`,
@@ -210,7 +210,7 @@ def Echo_SoftmaxCrossEntropyGradOp : Echo_GraphOp<"softmax_cross_entropy_grad", 
   let extraClassDeclaration = Echo_FlopsPerElement<5>.declaration;
 }
 
-def Echo_DropoutOp : Echo_GraphOp<"dropout", [Echo_Infer, Echo_Gradient]> {
+def Echo_DropoutOp : Echo_GraphOp<"dropout", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let summary = "zeroes elements at random, counter-based";
   let description = [{
     `mask[i] = uniform(seed, step, offset, i) >= rate`, and
@@ -241,7 +241,7 @@ def Echo_DropoutOp : Echo_GraphOp<"dropout", [Echo_Infer, Echo_Gradient]> {
   }];
 }
 
-def Echo_LstmCellOp : Echo_GraphOp<"lstm_cell", [Echo_Infer, Echo_Gradient, Echo_Decompose]> {
+def Echo_LstmCellOp : Echo_GraphOp<"lstm_cell", [Echo_Infer, Echo_Gradient, Echo_Decompose, Echo_Fusion]> {
   let summary = "one step of an LSTM after its matrix products";
   let description = [{
     gates holds the pre-activations of input, forget, cell and output gate side
@@ -268,7 +268,7 @@ def Echo_LstmCellOp : Echo_GraphOp<"lstm_cell", [Echo_Infer, Echo_Gradient, Echo
   let extraClassDeclaration = Echo_FlopsPerElement<3>.declaration;
 }
 
-def Echo_LstmCellGradOp : Echo_GraphOp<"lstm_cell_grad", [Echo_Infer, Echo_Decompose]> {
+def Echo_LstmCellGradOp : Echo_GraphOp<"lstm_cell_grad", [Echo_Infer, Echo_Decompose, Echo_Fusion]> {
   let summary = "gradient of lstm_cell";
   let description = [{
     From the gradients of hidden and new_cell to those of gates and cell. Reads

@@ -36,6 +36,8 @@ def Echo_Infer : InferTypeOpAdaptorBase<[{
 def Echo_Gradient : DeclareOpInterfaceMethods<GradientOpInterface>;
 def Echo_Decompose : DeclareOpInterfaceMethods<DecomposeOpInterface>;
 def Echo_View : DeclareOpInterfaceMethods<BufferViewOpInterface>;
+def Echo_Fusion : DeclareOpInterfaceMethods<FusionOpInterface>;
+def Echo_Movement : DeclareOpInterfaceMethods<FusionOpInterface, ["isMovement"]>;
 def Echo_Library : DeclareOpInterfaceMethods<LibraryCallOpInterface>;
 
 #endif // ECHO_DIALECT_ECHOOPBASE_TD

@@ -43,6 +43,11 @@ class Echo_UnaryOp<string mnemonic, Type type = Echo_FloatTensor, list<Trait> tr
     # " %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>\n```";
 }
 
+// What the polynomial of a transcendental function takes, about.
+class Echo_Transcendental {
+  code declaration = [{ uint32_t getWeight() { return 8; } }];
+}
+
 def Echo_AddOp : Echo_BinaryOp<"add", Echo_Tensor, [Commutative]> {
   let summary = "elementwise sum";
   let description = "`lhs + rhs`; integers wrap; `or` for i1." # constraints;
@@ -80,6 +85,7 @@ def Echo_PowOp : Echo_BinaryOp<"pow", Echo_FloatTensor> {
   let summary = "elementwise power";
   let description = "`lhs` to the power `rhs`, as C's pow." # constraints;
   let hasFolder = 0;
+  let extraClassDeclaration = Echo_Transcendental<>.declaration;
 }
 
 def Echo_NegOp : Echo_UnaryOp<"neg", Echo_Tensor> {
@@ -100,10 +106,12 @@ def Echo_SignOp : Echo_UnaryOp<"sign", Echo_Tensor> {
 def Echo_ExpOp : Echo_UnaryOp<"exp"> {
   let summary = "elementwise exponential";
   let description = "e to the power operand. The gradient reads the result." # constraints;
+  let extraClassDeclaration = Echo_Transcendental<>.declaration;
 }
 def Echo_LogOp : Echo_UnaryOp<"log"> {
   let summary = "elementwise natural logarithm";
   let description = "NaN below zero, -inf at zero." # constraints;
+  let extraClassDeclaration = Echo_Transcendental<>.declaration;
 }
 def Echo_SqrtOp : Echo_UnaryOp<"sqrt"> {
   let summary = "elementwise square root";
@@ -116,10 +124,12 @@ def Echo_RsqrtOp : Echo_UnaryOp<"rsqrt"> {
 def Echo_TanhOp : Echo_UnaryOp<"tanh"> {
   let summary = "elementwise hyperbolic tangent";
   let description = "The gradient reads the result." # constraints;
+  let extraClassDeclaration = Echo_Transcendental<>.declaration;
 }
 def Echo_SigmoidOp : Echo_UnaryOp<"sigmoid"> {
   let summary = "elementwise logistic function";
   let description = "`1 / (1 + exp(-operand))`. The gradient reads the result." # constraints;
+  let extraClassDeclaration = Echo_Transcendental<>.declaration;
 }
 def Echo_ReluOp : Echo_UnaryOp<"relu", Echo_Tensor> {
   let summary = "elementwise max(operand, 0)";
@@ -133,10 +143,12 @@ def Echo_ReluOp : Echo_UnaryOp<"relu", Echo_Tensor> {
 def Echo_GeluOp : Echo_UnaryOp<"gelu"> {
   let summary = "elementwise Gaussian error linear unit";
   let description = "`0.5 x (1 + erf(x / sqrt(2)))`." # constraints;
+  let extraClassDeclaration = Echo_Transcendental<>.declaration;
 }
 def Echo_ErfOp : Echo_UnaryOp<"erf"> {
   let summary = "elementwise error function";
   let description = "`2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to operand." # constraints;
+  let extraClassDeclaration = Echo_Transcendental<>.declaration;
 }
 
 def Echo_CompareOp : Echo_ElementwiseOp<"compare", [Echo_Infer]> {

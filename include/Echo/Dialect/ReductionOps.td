@@ -11,7 +11,7 @@
 
 include "Echo/Dialect/EchoOpBase.td"
 
-def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient]> {
+def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let summary = "sum, max, mean or min over dimensions";
   let description = [{
     The order of a sum is a fixed tree given by the shape, see
@@ -48,7 +48,7 @@ def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient]> {
   }];
 }
 
-def Echo_ArgmaxOp : Echo_GraphOp<"argmax", [Echo_Infer]> {
+def Echo_ArgmaxOp : Echo_GraphOp<"argmax", [Echo_Infer, Echo_Fusion]> {
   let summary = "index of the largest element along a dimension";
   let description = [{
     The first of equal elements wins; the first NaN wins over all numbers.

@@ -51,7 +51,7 @@ def Echo_ConstantOp : Echo_ShapeOp<"constant", [ConstantLike, Echo_Infer]> {
   let assemblyFormat = "attr-dict $value";
 }
 
-def Echo_IotaOp : Echo_ShapeOp<"iota"> {
+def Echo_IotaOp : Echo_ShapeOp<"iota", [Echo_Movement]> {
   let summary = "counts along a dimension";
   let description = [{
     The element at an index is the index's component `dimension`.
@@ -76,7 +76,7 @@ def Echo_IotaOp : Echo_ShapeOp<"iota"> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Echo_ReshapeOp : Echo_ShapeOp<"reshape", [Echo_Gradient, Echo_View]> {
+def Echo_ReshapeOp : Echo_ShapeOp<"reshape", [Echo_Gradient, Echo_View, Echo_Movement]> {
   let summary = "the same elements in another shape, row-major";
   let description = [{
     Constraints:
@@ -98,7 +98,7 @@ def Echo_ReshapeOp : Echo_ShapeOp<"reshape", [Echo_Gradient, Echo_View]> {
   let extraClassDeclaration = Echo_Moves.nothing;
 }
 
-def Echo_TransposeOp : Echo_ShapeOp<"transpose", [Echo_Infer, Echo_Gradient]> {
+def Echo_TransposeOp : Echo_ShapeOp<"transpose", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let summary = "permutes dimensions";
   let description = [{
     Dimension i of the result is dimension `permutation[i]` of the operand.
@@ -119,7 +119,7 @@ def Echo_TransposeOp : Echo_ShapeOp<"transpose", [Echo_Infer, Echo_Gradient]> {
   let hasFolder = 1;
 }
 
-def Echo_BroadcastOp : Echo_ShapeOp<"broadcast", [Echo_Gradient]> {
+def Echo_BroadcastOp : Echo_ShapeOp<"broadcast", [Echo_Gradient, Echo_Movement]> {
   let summary = "repeats an operand to the result's shape";
   let description = [{
     NumPy's broadcast_to: shapes are aligned at the last dimension; a
@@ -144,7 +144,7 @@ def Echo_BroadcastOp : Echo_ShapeOp<"broadcast", [Echo_Gradient]> {
   let hasFolder = 1;
 }
 
-def Echo_SliceOp : Echo_ShapeOp<"slice", [Echo_Infer, Echo_Gradient, Echo_View]> {
+def Echo_SliceOp : Echo_ShapeOp<"slice", [Echo_Infer, Echo_Gradient, Echo_View, Echo_Movement]> {
   let summary = "a rectangular part of a tensor";
   let description = [{
     Element i of the result in dimension d is element
@@ -173,7 +173,7 @@ def Echo_SliceOp : Echo_ShapeOp<"slice", [Echo_Infer, Echo_Gradient, Echo_View]>
   let extraClassDeclaration = Echo_Moves.part;
 }
 
-def Echo_PadOp : Echo_ShapeOp<"pad", [Echo_Infer, Echo_Gradient]> {
+def Echo_PadOp : Echo_ShapeOp<"pad", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let summary = "surrounds a tensor with a scalar";
   let description = [{
     Constraints:
@@ -194,7 +194,7 @@ def Echo_PadOp : Echo_ShapeOp<"pad", [Echo_Infer, Echo_Gradient]> {
   let hasFolder = 1;
 }
 
-def Echo_ConcatOp : Echo_ShapeOp<"concat", [Echo_Infer, Echo_Gradient]> {
+def Echo_ConcatOp : Echo_ShapeOp<"concat", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let summary = "joins tensors along a dimension";
   let description = [{
     Constraints:
@@ -214,7 +214,7 @@ def Echo_ConcatOp : Echo_ShapeOp<"concat", [Echo_Infer, Echo_Gradient]> {
   let hasFolder = 1;
 }
 
-def Echo_SplitOp : Echo_ShapeOp<"split", [Echo_Gradient, Echo_View]> {
+def Echo_SplitOp : Echo_ShapeOp<"split", [Echo_Gradient, Echo_View, Echo_Movement]> {
   let summary = "cuts a tensor into equal parts along a dimension";
   let description = [{
     Result i holds part i of as many equal parts as there are results. Its
@@ -241,7 +241,7 @@ def Echo_SplitOp : Echo_ShapeOp<"split", [Echo_Gradient, Echo_View]> {
   let hasVerifier = 1;
 }
 
-def Echo_ReverseOp : Echo_ShapeOp<"reverse", [Echo_Infer, Echo_Gradient]> {
+def Echo_ReverseOp : Echo_ShapeOp<"reverse", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let summary = "reverses dimensions";
   let description = [{
     Constraints:

@@ -67,10 +67,13 @@ def Echo_LaunchOp : Echo_Op<"launch", [AttrSizedOperandSegments,
     - (C1) `kernel` names a function with the attribute `echo.kernel`.
     - (C2) on tensors: types agree with the function's; on buffers: inputs and
       outputs are memrefs of the types of its arguments and results.
+    - (C3) `parameters` has a value for every scalar argument of the function,
+      which come behind the tensors: an integer, or the bits of a float.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel,
                        Variadic<AnyTypeOf<[Echo_Tensor, Echo_Buffer]>>:$inputs,
-                       Variadic<Echo_Buffer>:$outputs);
+                       Variadic<Echo_Buffer>:$outputs,
+                       OptionalAttr<DenseI64ArrayAttr>:$parameters);
   let results = (outs Variadic<Echo_Tensor>:$results);
   let hasVerifier = 1;
   let assemblyFormat = [{

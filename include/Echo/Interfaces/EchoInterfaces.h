@@ -9,6 +9,7 @@
 #ifndef ECHO_INTERFACES_ECHOINTERFACES_H
 #define ECHO_INTERFACES_ECHOINTERFACES_H
 
+#include "Echo/Planning/Fusion.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 

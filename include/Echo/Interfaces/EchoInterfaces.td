@@ -98,7 +98,31 @@ def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
       }],
       "::mlir::Value", "emitScalar",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::ValueRange":$operands)>
+           "::mlir::ValueRange":$operands)>,
+    InterfaceMethod<[{
+        Instructions for one element, about: 1, or what a transcendental
+        function's polynomial takes.
+      }],
+      "uint32_t", "getWeight", (ins), [{}], [{ return 1; }]>
+  ];
+}
+
+def FusionOpInterface : OpInterface<"FusionOpInterface"> {
+  let description = [{
+    How an op iterates in a kernel, for the fusion model in Planning
+    (`Echo/Planning/Fusion.h`). Elementwise ops need no answer of their own:
+    `getFusionShape` in `Echo/Analysis/Fusion.h` finds it from their shapes.
+    Types are static.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<"The op's iterations, reads and writes.",
+      "::mlir::echo::planning::FusionShape", "getFusionShape", (ins)>,
+    InterfaceMethod<[{
+        True for ops that only say where an element lies (or count indices):
+        they cost nothing where they are read, so every kernel has its own.
+      }],
+      "bool", "isMovement", (ins), [{}], [{ return false; }]>
   ];
 }
 

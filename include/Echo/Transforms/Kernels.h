@@ -9,15 +9,19 @@
 #ifndef ECHO_TRANSFORMS_KERNELS_H
 #define ECHO_TRANSFORMS_KERNELS_H
 
+#include "Echo/Planning/Fusion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::echo {
 
-/// Wraps the ops of a host function into `echo.kernel` regions. Library calls,
-/// views and terminators stay; constants are cloned into the kernels that read
-/// them. Fails with a diagnostic at an op whose types aren't static.
-LogicalResult formKernels(func::FuncOp function);
+/// Wraps the ops of a host function into `echo.kernel` regions, as
+/// `Echo/Planning/Fusion.h` plans them. Library calls, views and terminators
+/// stay; small constants and ops that move elements are cloned into the kernels
+/// that read them. Ops of the block may change their order. Fails with a
+/// diagnostic at an op whose types aren't static.
+LogicalResult formKernels(func::FuncOp function,
+                          const planning::FusionOptions &options = {});
 
 /// Moves the `echo.kernel` ops of all functions of a module into private
 /// functions, one for all kernels of equal structure, and leaves `echo.launch`

@@ -115,11 +115,37 @@ def EchoOptimizerPass : Pass<"echo-optimizer", "::mlir::ModuleOp"> {
 
 def EchoFormKernelsPass : Pass<"echo-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups the ops of a training step into kernels";
+  let description = [{
+    Wraps ops into `echo.kernel` regions. Which ops share a kernel follows from
+    their iteration spaces (`FusionOpInterface`, `Echo/Planning/Fusion.h`):
+
+    - pointwise ops of the same iterations, whatever their shapes, with every
+      value that something else reads as a result;
+    - row reductions over the same rows (softmax, layer norm, sums over the last
+      dimensions) with what they read and what reads them;
+    - sums over other dimensions with cheap producers and what reads the sums;
+    - small pointwise ops that larger ones read by row, and parts of pointwise
+      ops that are read once (the gates of an LSTM cell).
+
+    Values that other kernels read pass through memory; ops are merged where
+    that saves the most bytes. Library calls and contiguous views stay. Ops that
+    only move elements and small constants are cloned into the kernels that read
+    them. Kernels may move over other ops if that keeps no more bytes alive.
+  }];
+  let options = [
+    Option<"fuse", "fuse", "bool", "true", "Several ops in a kernel; if not, one op a kernel">,
+  ];
   let dependentDialects = ["::mlir::echo::EchoDialect"];
 }
 
 def EchoOutlineKernelsPass : Pass<"echo-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Moves kernels into functions and merges equal ones";
+  let description = [{
+    `echo.kernel` regions become private functions with the attribute
+    `echo.kernel`, one for all kernels of equal structure, and `echo.launch` ops
+    that call them. Arguments whose memory results may take over, since every
+    iteration reads its own element, get `echo.overwritable`.
+  }];
   let dependentDialects = ["::mlir::echo::EchoDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -1,0 +1,239 @@
+//===- Fusion.cpp - A block of ops as a fusion problem --------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Analysis/Fusion.h"
+#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FusionShapes.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+using mlir::echo::planning::FusionAccess;
+using mlir::echo::planning::FusionClass;
+using mlir::echo::planning::FusionOp;
+using mlir::echo::planning::FusionShape;
+
+/// Constants of up to this many elements are part of kernels.
+static constexpr int64_t kSmallConstant = 16;
+
+FusionShape mlir::echo::getFusionShape(Operation *op) {
+  if (auto fusion = dyn_cast<FusionOpInterface>(op))
+    return fusion.getFusionShape();
+  if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op))
+    return getElementwiseFusionShape(op, elementwise.getWeight());
+  FusionShape shape;
+  shape.kind = FusionClass::Alone;
+  shape.reads.resize(op->getNumOperands());
+  shape.writes.assign(op->getNumResults(), planning::FusionWrite::Other);
+  return shape;
+}
+
+bool mlir::echo::isKernelConstant(Operation *op) {
+  auto constant = dyn_cast_or_null<ConstantOp>(op);
+  if (!constant)
+    return false;
+  if (cast<ShapedType>(constant.getType()).getNumElements() <= kSmallConstant)
+    return true;
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  return dense && dense.isSplat();
+}
+
+bool mlir::echo::isBufferView(Operation *op) {
+  auto view = dyn_cast_or_null<BufferViewOpInterface>(op);
+  if (!view)
+    return false;
+  for (unsigned i = 0, e = op->getNumResults(); i < e; ++i)
+    if (failed(view.getViewOffset(i)))
+      return false;
+  return true;
+}
+
+static bool isMovement(Operation *op) {
+  auto fusion = dyn_cast_or_null<FusionOpInterface>(op);
+  return fusion && fusion.isMovement();
+}
+
+/// True if the host program keeps `op` as it is.
+static bool staysOnHost(Operation *op) {
+  // Ops of other dialects take part if they tell their arithmetic.
+  return !(isa_and_nonnull<EchoDialect>(op->getDialect()) ||
+           isa<ElementwiseOpInterface, DecomposeOpInterface>(op)) ||
+         op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
+         !isPure(op) || isa<LibraryCallOpInterface, LaunchOp>(op);
+}
+
+static LogicalResult verifyStatic(Operation *op) {
+  auto check = [&](Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && tensor.hasStaticShape() &&
+        succeeded(echo::detail::typeBytes(type)))
+      return success();
+    return op->emitOpError("expected static shapes to form kernels, found ")
+           << type;
+  };
+  for (Type type : op->getOperandTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Type type : op->getResultTypes())
+    if (failed(check(type)))
+      return failure();
+  return success();
+}
+
+std::optional<uint32_t> FusionGraph::getIndex(Operation *op) const {
+  auto it = indices.find(op);
+  if (it == indices.end())
+    return std::nullopt;
+  return it->second;
+}
+
+bool FusionGraph::isInlined(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return (isMovement(op) || isKernelConstant(op)) && !written.contains(op);
+}
+
+bool FusionGraph::isOnHost(Value value) const {
+  while (isInlined(value)) {
+    Operation *op = value.getDefiningOp();
+    if (!isBufferView(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
+Value FusionGraph::getRoot(Value value) const {
+  while (isInlined(value)) {
+    Operation *op = value.getDefiningOp();
+    if (op->getNumOperands() == 0)
+      return {};
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+bool FusionGraph::isReadOutside(
+    Value value, llvm::function_ref<bool(Operation *)> isMember) const {
+  auto it = readers.find(value);
+  return it == readers.end() ||
+         llvm::any_of(it->second,
+                      [&](Operation *reader) { return !isMember(reader); });
+}
+
+uint32_t FusionGraph::valueOf(Value value) {
+  auto [it, inserted] = values.try_emplace(value, problem.bytes.size());
+  if (inserted) {
+    FailureOr<uint64_t> bytes = echo::detail::typeBytes(value.getType());
+    problem.bytes.push_back(succeeded(bytes) ? *bytes : 0);
+  }
+  return it->second;
+}
+
+void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
+                          Operation *reader) {
+  while (isInlined(value)) {
+    Operation *movement = value.getDefiningOp();
+    if (movement->getNumOperands() == 0)
+      return;
+    access = compose(
+        access, cast<FusionOpInterface>(movement).getFusionShape().reads[0]);
+    value = movement->getOperand(0);
+  }
+  op.reads.push_back({valueOf(value), access});
+  readers[value].push_back(reader);
+}
+
+void FusionGraph::addOp(Operation *op, bool isHost) {
+  FusionOp fusionOp;
+  uint32_t index = problem.ops.size();
+  if (isHost) {
+    fusionOp.shape.kind = FusionClass::Host;
+    fusionOp.shape.writes.assign(op->getNumResults(),
+                                 planning::FusionWrite::Other);
+    llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+    if (op->getNumRegions() != 0)
+      getUsedValuesDefinedAbove(op->getRegions(), read);
+    for (Value value : read)
+      addRead(fusionOp, value, {}, op);
+  } else {
+    fusionOp.shape = echo::getFusionShape(op);
+    for (auto [operand, access] :
+         llvm::zip_equal(op->getOperands(), fusionOp.shape.reads))
+      addRead(fusionOp, operand, access, op);
+    fusionOp.shape.reads.clear();
+  }
+  for (Value result : op->getResults())
+    fusionOp.results.push_back(valueOf(result));
+  // Effects keep their order: each reads what the one before wrote.
+  if (isHost && !isPure(op)) {
+    if (lastEffect)
+      fusionOp.reads.push_back({*lastEffect, {}});
+    lastEffect = problem.bytes.size();
+    problem.bytes.push_back(0);
+    fusionOp.results.push_back(*lastEffect);
+    fusionOp.shape.writes.push_back(planning::FusionWrite::Other);
+  }
+  indices[op] = index;
+  ops.push_back(op);
+  problem.ops.push_back(std::move(fusionOp));
+}
+
+/// Movements and constants whose results the host program needs and hasn't got
+/// as views.
+void FusionGraph::findWrittenMovements(Block &block) {
+  llvm::DenseSet<Operation *> needed;
+  for (Operation &op : llvm::reverse(block)) {
+    bool isConstant = isKernelConstant(&op);
+    if (!isMovement(&op) && !isConstant)
+      continue;
+    bool isNeeded = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      user = block.findAncestorOpInBlock(*user);
+      // Other blocks are host code, too.
+      return !user || needed.contains(user) ||
+             (staysOnHost(user) && !isMovement(user));
+    });
+    if (!isNeeded)
+      continue;
+    if (isConstant || !isBufferView(&op))
+      written.insert(&op);
+    else
+      needed.insert(&op);
+  }
+}
+
+LogicalResult FusionGraph::collect(Block &block) {
+  for (Operation &op : block)
+    if (!staysOnHost(&op) || isMovement(&op))
+      if (failed(verifyStatic(&op)))
+        return failure();
+  findWrittenMovements(block);
+  for (Operation &op : block) {
+    bool isInlined = (isMovement(&op) || isKernelConstant(&op)) &&
+                     !written.contains(&op);
+    if (isInlined)
+      continue;
+    addOp(&op, staysOnHost(&op));
+  }
+  return success();
+}
+
+FailureOr<FusionGraph> FusionGraph::build(Block &block,
+                                          ArrayRef<Value> updates) {
+  FusionGraph graph;
+  if (failed(graph.collect(block)))
+    return failure();
+  std::vector<uint32_t> &indices = graph.problem.updates;
+  for (Value update : updates)
+    if (Value root = graph.getRoot(update))
+      if (auto it = graph.values.find(root); it != graph.values.end())
+        indices.push_back(it->second);
+  llvm::sort(indices);
+  indices.erase(llvm::unique(indices), indices.end());
+  return graph;
+}

@@ -1,0 +1,276 @@
+//===- FusedKernelTest.cpp - Random groups of ops by value ----------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Graphs of ops of all iteration classes, of which some values leave. Fused
+// kernels, kernels of one op and the interpreter have to give the same bits, in
+// any order of chunks and in place.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompiledKernels.h"
+#include "mlir/Dialect/Traits.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+using namespace mlir::echo::testing;
+
+namespace {
+
+using Shape = SmallVector<int64_t>;
+
+class FusedKernels : public CompiledKernels {
+protected:
+  struct Tensor {
+    std::string name;
+    Shape shape;
+  };
+
+  unsigned pick(size_t count) { return generator() % count; }
+  const Tensor &any() { return values[pick(values.size())]; }
+  std::string typeOf(const Tensor &tensor) {
+    return type(tensor.shape, element);
+  }
+
+  Tensor argument(Shape shape) {
+    Tensor tensor = {"%a" + std::to_string(numArguments++), shape};
+    header += (header.empty() ? "" : ", ") + tensor.name + ": " +
+              typeOf(tensor);
+    values.push_back(tensor);
+    return tensor;
+  }
+
+  /// Adds `echo.op operands attributes`, with one result or the first of
+  /// `results`.
+  Tensor add(const std::string &op, ArrayRef<Tensor> operands,
+             const std::string &attributes, ArrayRef<Shape> results) {
+    std::string names, types, resultTypes;
+    for (const Tensor &operand : operands) {
+      names += (names.empty() ? "" : ", ") + operand.name;
+      types += (types.empty() ? "" : ", ") + typeOf(operand);
+    }
+    for (const Shape &shape : results)
+      resultTypes += (resultTypes.empty() ? "" : ", ") + type(shape, element);
+    std::string name = "%r" + std::to_string(numOps++);
+    body += "  " + name +
+            (results.size() == 1 ? "" : ":" + std::to_string(results.size())) +
+            " = echo." + op + " " + names + " " + attributes + " : (" + types +
+            ") -> (" + resultTypes + ")\n";
+    for (auto [index, shape] : llvm::enumerate(results))
+      values.push_back(
+          {results.size() == 1 ? name : name + "#" + std::to_string(index),
+           shape});
+    return values[values.size() - results.size()];
+  }
+
+  static std::string array(ArrayRef<int64_t> values) {
+    std::string text = "array<i64";
+    for (auto [index, value] : llvm::enumerate(values))
+      text += (index == 0 ? ": " : ", ") + std::to_string(value);
+    return text + ">";
+  }
+
+  void addUnary() {
+    const char *ops[] = {"neg", "tanh", "exp", "relu", "sigmoid", "abs"};
+    Tensor x = any();
+    add(ops[pick(6)], {x}, "", {x.shape});
+  }
+
+  void addBinary() {
+    const char *ops[] = {"add", "sub", "mul", "max"};
+    Tensor x = any();
+    SmallVector<Tensor> fitting;
+    for (const Tensor &y : values) {
+      Shape shape;
+      if (y.shape.size() <= x.shape.size() &&
+          OpTrait::util::getBroadcastedShape(x.shape, y.shape, shape) &&
+          shape == x.shape)
+        fitting.push_back(y);
+    }
+    // A value and what it was reduced to are likely.
+    add(ops[pick(4)], {x, fitting[pick(fitting.size())]}, "", {x.shape});
+  }
+
+  void addReduce() {
+    const char *kinds[] = {"sum", "max", "mean", "sum"};
+    Tensor x = any();
+    Shape dims, shape;
+    bool keep = pick(2);
+    for (auto [dim, size] : llvm::enumerate(x.shape)) {
+      bool isReduced = dim + 1 == x.shape.size() ? pick(2) : pick(3) == 0;
+      if (isReduced)
+        dims.push_back(dim);
+      if (!isReduced || keep)
+        shape.push_back(isReduced ? 1 : size);
+    }
+    add(std::string("reduce ") + kinds[pick(4)], {x},
+        "{dims = " + array(dims) + ", keepdims = " + (keep ? "true" : "false") +
+            "}",
+        {shape});
+  }
+
+  void addRowOp() {
+    Tensor x = any();
+    if (x.shape.empty())
+      return;
+    int64_t last = x.shape.back();
+    // The statistics of f16 and bf16 are of another type.
+    if (pick(2) || element.back() == '6') {
+      add("softmax", {x},
+          "{axis = " + std::to_string(x.shape.size() - 1) + " : i64}",
+          {x.shape});
+      return;
+    }
+    Shape mean = x.shape;
+    mean.back() = 1;
+    Tensor scale = argument({last}), offset = argument({last});
+    add("layer_norm", {x, scale, offset}, "", {x.shape, mean, mean});
+  }
+
+  void addMovement() {
+    Tensor x = any();
+    int64_t rank = x.shape.size();
+    switch (pick(5)) {
+    case 0: { // leading dimensions become one, or one becomes two
+      Shape shape = x.shape;
+      if (rank >= 2) {
+        shape[1] *= shape[0];
+        shape.erase(shape.begin());
+      } else if (rank == 1 && shape[0] % 2 == 0) {
+        shape = {2, shape[0] / 2};
+      }
+      add("reshape", {x}, "", {shape});
+      return;
+    }
+    case 1: {
+      Shape offsets, sizes, strides;
+      for (int64_t size : x.shape) {
+        offsets.push_back(pick(3) ? 0 : pick(size));
+        strides.push_back(pick(4) ? 1 : 2);
+        sizes.push_back((size - offsets.back() + strides.back() - 1) /
+                        strides.back());
+      }
+      add("slice", {x},
+          "{offsets = " + array(offsets) + ", sizes = " + array(sizes) +
+              ", strides = " + array(strides) + "}",
+          {sizes});
+      return;
+    }
+    case 2: {
+      Shape order, shape;
+      for (int64_t dim = 0; dim < rank; ++dim)
+        order.push_back(dim);
+      std::shuffle(order.begin(), order.end(), generator);
+      for (int64_t dim : order)
+        shape.push_back(x.shape[dim]);
+      add("transpose", {x}, "{permutation = " + array(order) + "}", {shape});
+      return;
+    }
+    case 3: {
+      Shape shape = x.shape;
+      for (int64_t &size : shape)
+        size = size == 1 ? 1 + pick(5) : size;
+      if (shape.size() < 3)
+        shape.insert(shape.begin(), 1 + pick(4));
+      add("broadcast", {x}, "", {shape});
+      return;
+    }
+    default:
+      if (rank == 0)
+        return;
+      int64_t axis = pick(rank);
+      Shape shape = x.shape;
+      shape[axis] *= 2;
+      add("concat", {x, x}, "{axis = " + std::to_string(axis) + " : i64}",
+          {shape});
+    }
+  }
+
+  void addCell() {
+    Tensor x = any();
+    if (x.shape.empty() || x.shape.back() % 4 != 0)
+      return;
+    Shape cell = x.shape;
+    cell.back() /= 4;
+    add("lstm_cell", {x, argument(cell)}, "", {cell, cell, x.shape});
+  }
+
+  /// The function, of which the last value and some others leave.
+  std::string text() {
+    std::string names, types;
+    for (auto [index, value] : llvm::enumerate(values)) {
+      if (value.name[1] == 'a' || (index + 1 != values.size() && pick(4) != 0))
+        continue;
+      names += (names.empty() ? "" : ", ") + value.name;
+      types += (types.empty() ? "" : ", ") + typeOf(value);
+    }
+    return "func.func @f(" + header + ") -> (" + types + ") {\n" + body +
+           "  return " + names + " : " + types + "\n}\n";
+  }
+
+  void fuzz(unsigned seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    generator.seed(seed);
+    values.clear();
+    header = body = "";
+    numArguments = numOps = 0;
+    const char *elements[] = {"f32", "f32", "f32", "f64", "f16", "bf16"};
+    element = elements[pick(6)];
+    Shape shape;
+    for (unsigned rank = 1 + pick(3); shape.size() < rank;)
+      shape.push_back(pick(3) ? 1 + pick(9) : 4 * (1 + pick(9)));
+    argument(shape);
+    argument(shape);
+    for (unsigned count = 3 + pick(14); numOps < count;) {
+      switch (pick(10)) {
+      case 0:
+      case 1:
+        addUnary();
+        break;
+      case 2:
+      case 3:
+      case 4:
+        addBinary();
+        break;
+      case 5:
+      case 6:
+        addReduce();
+        break;
+      case 7:
+        addRowOp();
+        break;
+      case 8:
+        addMovement();
+        break;
+      default:
+        addCell();
+        break;
+      }
+      // Not everything grows.
+      if (cast<ShapedType>(parseType(typeOf(values.back()))).getNumElements() >
+          20000)
+        values.pop_back();
+    }
+    // The last value has to be an op's.
+    addUnary();
+    check(text());
+  }
+
+  std::vector<Tensor> values;
+  std::string header, body, element;
+  unsigned numArguments = 0, numOps = 0;
+};
+
+TEST_F(FusedKernels, Fuzz) {
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    fuzz(seed);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+} // namespace
