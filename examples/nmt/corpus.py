@@ -131,12 +131,24 @@ def catalogue_pairs(language, packages, cache, system, progress):
     return pairs
 
 
+def read_lines(path):
+    """The lines of a text file, whether the last one ends or not."""
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        content = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError("%s:%d: not UTF-8: byte 0x%02x" % (
+            path, data.count(b"\n", 0, error.start) + 1,
+            data[error.start])) from error
+    lines = content.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
 def read_parallel(source_path, target_path):
-    lines = []
-    for path in (source_path, target_path):
-        with open(path, encoding="utf-8") as file:
-            lines.append(file.read().split("\n"))
-    sources, targets = lines
+    sources, targets = read_lines(source_path), read_lines(target_path)
     if len(sources) != len(targets):
         raise CorpusError("%s has %d lines, %s has %d: expected as many" %
                           (source_path, len(sources), target_path,
@@ -242,6 +254,45 @@ def build(folder, language="vi", packages=None, cache=None, most_tokens=14,
     return splits
 
 
+def at_least(least, kind=int):
+    """A type of argparse: a number that isn't below `least`."""
+    def convert(value):
+        number = kind(value)
+        if not number >= least:
+            raise argparse.ArgumentTypeError("expected at least %s, found %s" %
+                                             (least, value))
+        return number
+
+    convert.__name__ = kind.__name__  # for argparse's own message
+    return convert
+
+
+def parallel_files(arguments):
+    """The pairs of text files that were given, by part of the corpus."""
+    parallel = {}
+    for name in SPLITS:
+        files = [getattr(arguments, name + "_" + side)
+                 for side in ("src", "tgt")]
+        if any(files) and not all(files):
+            raise CorpusError("--%s-src and --%s-tgt go together" %
+                              (name, name))
+        if all(files):
+            parallel[name] = files
+    if parallel and "train" not in parallel:
+        raise CorpusError("parallel text needs --train-src and --train-tgt")
+    return parallel
+
+
+def check_reuse(arguments, parser, folder):
+    """Raises CorpusError if an option would make another corpus than the one
+    that is in the folder."""
+    for name in ("language", "packages", "system", "held_out"):
+        if getattr(arguments, name) != parser.get_default(name):
+            raise CorpusError(
+                "%s has a corpus, which --%s doesn't change; remove it to make "
+                "another" % (folder, name.replace("_", "-")))
+
+
 def add_arguments(parser):
     here = os.path.dirname(os.path.abspath(__file__))
     parser.add_argument("--language", default="vi",
@@ -255,9 +306,9 @@ def add_arguments(parser):
     parser.add_argument("--cache", default=os.path.normpath(
         os.path.join(here, "..", "..", ".cache", "nmt")),
         help="folder for fetched catalogues (default %(default)s)")
-    parser.add_argument("--max-tokens", type=int, default=14,
+    parser.add_argument("--max-tokens", type=at_least(1), default=14,
                         help="longest sentence (default %(default)s)")
-    parser.add_argument("--held-out", type=int, default=500,
+    parser.add_argument("--held-out", type=at_least(1), default=500,
                         help="pairs for choosing and for testing, each "
                         "(default %(default)s)")
     for name in SPLITS:
@@ -267,17 +318,7 @@ def add_arguments(parser):
 
 
 def build_from_arguments(arguments, folder, progress=print):
-    parallel = {}
-    for name in SPLITS:
-        files = [getattr(arguments, name + "_" + side)
-                 for side in ("src", "tgt")]
-        if any(files) and not all(files):
-            raise CorpusError("--%s-src and --%s-tgt go together" %
-                              (name, name))
-        if all(files):
-            parallel[name] = files
-    if parallel and "train" not in parallel:
-        raise CorpusError("parallel text needs --train-src and --train-tgt")
+    parallel = parallel_files(arguments)
     packages = arguments.packages
     if packages is None:
         packages = PACKAGES.get(arguments.language)

@@ -143,7 +143,7 @@ class Vocabulary:
         words = [w for w, c in counts.items()
                  if c >= least_count and w not in slots]
         words.sort(key=lambda w: (-counts[w], w))
-        room = most_words - len(RESERVED) - len(slots)
+        room = max(0, most_words - len(RESERVED) - len(slots))
         return Vocabulary(RESERVED + slots + words[:room])
 
     @staticmethod
@@ -154,6 +154,9 @@ class Vocabulary:
     def save(self, path):
         with open(path, "w", encoding="utf-8") as file:
             file.write("".join(word + "\n" for word in self.words))
+
+    def has_words(self):
+        return len(self.words) > len(RESERVED) + MAX_SLOTS
 
     def __len__(self):
         return len(self.words)

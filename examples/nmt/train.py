@@ -45,26 +45,27 @@ def add_model_arguments(parser):
 
 
 def add_training_arguments(parser):
-    parser.add_argument("--minutes", type=float, default=4.0,
+    parser.add_argument("--minutes", type=corpus.at_least(0, float), default=4.0,
                         help="how long to train (default %(default)s)")
-    parser.add_argument("--steps", type=int, default=None,
+    parser.add_argument("--steps", type=corpus.at_least(0), default=None,
                         help="how many steps to train, instead of --minutes")
-    parser.add_argument("--batch", type=int, default=64,
+    parser.add_argument("--batch", type=corpus.at_least(1), default=64,
                         help="sentences in a batch (default %(default)s)")
-    parser.add_argument("--learning-rate", type=float, default=3e-3,
+    parser.add_argument("--learning-rate",
+                        type=corpus.at_least(0, float), default=3e-3,
                         help="the highest (default %(default)s)")
-    parser.add_argument("--warm-up", type=int, default=100,
+    parser.add_argument("--warm-up", type=corpus.at_least(0), default=100,
                         help="steps to reach it (default %(default)s)")
-    parser.add_argument("--clip-norm", type=float, default=5.0,
+    parser.add_argument("--clip-norm", type=corpus.at_least(0, float), default=5.0,
                         help="largest norm of all gradients; 0 for none "
                         "(default %(default)s)")
-    parser.add_argument("--least-count", type=int, default=3,
+    parser.add_argument("--least-count", type=corpus.at_least(1), default=3,
                         help="a word that is rarer is unknown "
                         "(default %(default)s)")
-    parser.add_argument("--most-words", type=int, default=12000,
+    parser.add_argument("--most-words", type=corpus.at_least(1), default=12000,
                         help="largest vocabulary (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=0,
+    parser.add_argument("--seed", type=corpus.at_least(0), default=1)
+    parser.add_argument("--threads", type=corpus.at_least(0), default=0,
                         help="0 takes all cores (default)")
     parser.add_argument("--resume", action="store_true",
                         help="go on from the last checkpoint")
@@ -119,6 +120,11 @@ class Trainer:
             (pair[side] for pair in tokens), arguments.least_count,
             arguments.most_words) for side in (0, 1)]
         for vocabulary, name in zip(vocabularies, ("source", "target")):
+            if not vocabulary.has_words():
+                raise corpus.CorpusError(
+                    "no %s word is left: none of the --most-words %d most "
+                    "frequent ones occurs --least-count %d times" %
+                    (name, arguments.most_words, arguments.least_count))
             vocabulary.save(os.path.join(folder, name + ".vocabulary"))
         buckets = steps.make_buckets(arguments.max_tokens)
         self.buckets = {
@@ -265,7 +271,9 @@ def main():
     arguments = parser.parse_args()
     try:
         data = os.path.join(arguments.folder, "corpus")
-        if os.path.exists(os.path.join(data, "test.tgt")):
+        if (os.path.exists(os.path.join(data, "test.tgt")) and
+                not corpus.parallel_files(arguments)):
+            corpus.check_reuse(arguments, parser, data)
             splits = load_splits(data)
         else:
             splits = corpus.build_from_arguments(arguments, data)

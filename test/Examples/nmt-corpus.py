@@ -212,6 +212,52 @@ class Files(unittest.TestCase):
             self.assertIn("error:", result.stderr)
             self.assertIn("lines", result.stderr)
 
+    def test_last_line(self):
+        """The last line counts once, whether it ends or not; so do lines of
+        Windows."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "text")
+            for data, lines in [(b"a\nb\n", ["a", "b"]),
+                                (b"a\nb", ["a", "b"]), (b"", []),
+                                (b"a\r\nb\r\n", ["a", "b"]),
+                                (b"a\n\n", ["a", ""]), (b"\n", [""])]:
+                with open(path, "wb") as file:
+                    file.write(data)
+                self.assertEqual(corpus.read_lines(path), lines)
+            with open(path, "wb") as file:
+                file.write(b"a\nb\n")
+            other = os.path.join(folder, "other")
+            with open(other, "wb") as file:
+                file.write(b"c\nd")
+            self.assertEqual(corpus.read_parallel(path, other),
+                             [("a", "c"), ("b", "d")])
+            with open(other, "wb") as file:
+                file.write(b"c\nd\ne\n")
+            with self.assertRaisesRegex(corpus.CorpusError,
+                                        "text has 2 lines, .*other has 3"):
+                corpus.read_parallel(path, other)
+
+    def test_not_utf8(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = os.path.join(folder, "text")
+            corpus.write_pairs(sentences(2, 10), prefix)
+            with open(prefix + ".tgt", "ab") as file:
+                file.write("x\nM\u00f4".encode("latin-1"))
+            result = self.run_tool(os.path.join(folder, "out"), "--train-src",
+                                   prefix + ".src", "--train-tgt",
+                                   prefix + ".tgt")
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stderr, "corpus.py: error: %s.tgt:12: not "
+                             "UTF-8: byte 0xf4\n" % prefix)
+
+    def test_numbers(self):
+        for arguments in (["--held-out", "0"], ["--held-out", "-5"],
+                          ["--max-tokens", "0"]):
+            result = self.run_tool("/nowhere/corpus", *arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("argument %s: expected at least 1, found %s" %
+                          tuple(arguments), result.stderr)
+
     def test_errors(self):
         for arguments, message in [
                 (["--train-src", "a"], "go together"),

@@ -147,7 +147,35 @@ class Training(unittest.TestCase):
         with np.load(path) as values:
             self.assertGreater(int(values["optimizer.step"]), 0)
 
-    def test_6_errors(self):
+    def test_6_other_corpus(self):
+        """Text that is given is taken, also where a corpus is."""
+        result = run("train.py", self.folder, "--steps", "1", *MODEL,
+                     "--train-src", "/nowhere/a", "--train-tgt", "/nowhere/b")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/nowhere/a", result.stderr)
+        result = run("train.py", self.folder, "--steps", "1", "--packages",
+                     "nothing", "--build-dir", BUILD)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("has a corpus, which --packages doesn't change",
+                      result.stderr)
+
+    def test_7_numbers(self):
+        for option, value, message in [
+                ("--seed", "-1", "expected at least 0, found -1"),
+                ("--steps", "-1", "expected at least 0, found -1"),
+                ("--minutes", "nan", "expected at least 0, found nan"),
+                ("--most-words", "0", "expected at least 1, found 0"),
+                ("--batch", "x", "invalid int value: 'x'")]:
+            result = run("train.py", self.folder, option, value)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("argument %s: %s" % (option, message), result.stderr)
+        for option, value in (("--least-count", "99999"), ("--most-words", "5")):
+            result = run("train.py", self.folder, *MODEL, *self.text, option,
+                         value)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("no source word is left", result.stderr)
+
+    def test_8_errors(self):
         for arguments, message in [
                 (("translate.py", "/nowhere/model", "a"), "/nowhere/model"),
                 (("translate.py", self.folder, "--build-dir", "/nowhere", "a"),
