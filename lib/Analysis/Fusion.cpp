@@ -137,6 +137,7 @@ uint32_t FusionGraph::valueOf(Value value) {
 
 void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
                           Operation *reader) {
+  FailureOr<uint64_t> bytes = echo::detail::typeBytes(value.getType());
   while (isInlined(value)) {
     Operation *movement = value.getDefiningOp();
     if (movement->getNumOperands() == 0)
@@ -145,7 +146,8 @@ void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
         access, cast<FusionOpInterface>(movement).getFusionShape().reads[0]);
     value = movement->getOperand(0);
   }
-  op.reads.push_back({valueOf(value), access});
+  // Not more than the part that is read, and not more than there is.
+  op.reads.push_back({valueOf(value), access, succeeded(bytes) ? *bytes : 0});
   readers[value].push_back(reader);
 }
 

@@ -234,7 +234,11 @@ static SmallVector<Value> lowerReduce(OpBuilder &b, ReduceOp op) {
   ArrayRef<int64_t> dims = op.getDims();
   for (size_t end = dims.size(); end > 0;) {
     size_t begin = end - 1;
-    while (begin > 0 && dims[begin - 1] + 1 == dims[begin])
+    // The last dimensions together, others one by one.
+    bool isRow = llvm::all_of(
+        typeOf(value).getShape().drop_front(dims[begin] + 1),
+        [](int64_t size) { return size == 1; });
+    while (isRow && begin > 0 && dims[begin - 1] + 1 == dims[begin])
       --begin;
     for (int64_t dim : dims.slice(begin, end - begin))
       count *= typeOf(value).getDimSize(dim);

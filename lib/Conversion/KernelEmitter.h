@@ -131,6 +131,11 @@ public:
   Value emit(Value tensor, AffineMap index);
   /// Stores a value at an offset of a buffer; vectors at neighbouring offsets.
   void store(Value buffer, AffineExpr offset, Value value, int64_t width);
+  /// The sum of `value` and what a buffer holds at an offset, or of `value`
+  /// alone where `position` is 0: the next of the sums that `reduction` is.
+  Value emitAccumulation(const Reduction &reduction, AffineExpr position,
+                         Value buffer, AffineExpr offset, Value value,
+                         int64_t width);
   /// The value of an expression of dimensions (of the first lane's).
   Value materialize(AffineExpr expr);
   Value constantIndex(int64_t value);

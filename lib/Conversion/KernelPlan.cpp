@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelPlan.h"
+#include "Echo/Numerics/ReductionTree.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -18,7 +20,7 @@ using namespace mlir::echo;
 // Boxes
 //===----------------------------------------------------------------------===//
 
-static void collectBoxes(Box box, SmallVectorImpl<Box> &boxes) {
+static void collectBoxes(Box box, std::vector<Box> &boxes) {
   if (llvm::is_contained(box.sizes, 0))
     return;
   Operation *op = box.tensor.getDefiningOp();
@@ -162,8 +164,13 @@ AffineMap BoxGroup::indexOf(const Box &box, MLIRContext *context) const {
 AffineExpr BoxGroup::offsetOf(const Box &box, ArrayRef<int64_t> shape,
                               MLIRContext *context) const {
   AffineExpr sum = getAffineConstantExpr(0, context);
-  for (unsigned dim = 0; dim < box.sizes.size(); ++dim)
-    sum = sum * shape[dim] + position(box, dim, context) + box.offsets[dim];
+  for (unsigned dim = 0; dim < box.sizes.size(); ++dim) {
+    // Sums are a whole output, without the reduced dimension.
+    if (!box.accumulated)
+      sum = sum * shape[dim] + position(box, dim, context) + box.offsets[dim];
+    else if (dim != box.accumulated->first)
+      sum = sum * box.sizes[dim] + position(box, dim, context);
+  }
   return sum;
 }
 
@@ -366,6 +373,25 @@ static void planLoops(BoxGroup &group, const Needs &needs,
   }
 }
 
+/// A number of rows whose multiples hold whole sums.
+static int64_t wholeSums(const BoxGroup &group) {
+  int64_t least = 1;
+  for (const Box &box : group.boxes) {
+    if (!box.accumulated)
+      continue;
+    int64_t rows = 1;
+    bool isInside = false;
+    for (const Loop &loop : ArrayRef(group.loops).take_front(group.numRowLoops)) {
+      isInside |= llvm::any_of(loop.dims, [&](unsigned dim) {
+        return llvm::is_contained(box.dims[box.accumulated->first], dim);
+      });
+      rows *= isInside ? loop.size : 1;
+    }
+    least = std::lcm(least, rows);
+  }
+  return least;
+}
+
 static void planChunks(BoxGroup &group, const Needs &needs) {
   int64_t work = needs.work, elements = 1;
   for (int64_t size : group.sizes)
@@ -374,6 +400,7 @@ static void planChunks(BoxGroup &group, const Needs &needs) {
   int64_t wanted = llvm::divideCeilSigned(work, kChunkWork);
   group.rowsPerChunk =
       llvm::divideCeilSigned(group.rows, std::min(group.rows, wanted));
+  group.rowsPerChunk = llvm::alignTo(group.rowsPerChunk, wholeSums(group));
   group.rowChunks = llvm::divideCeilSigned(group.rows, group.rowsPerChunk);
   if (group.rowChunks >= wanted || group.numRowLoops == group.loops.size())
     return;
@@ -398,13 +425,13 @@ static void planChunks(BoxGroup &group, const Needs &needs) {
 
 /// Chunks cut the rows, so a box that doesn't depend on all row loops would be
 /// written by several chunks: takes these boxes out of the group.
-static SmallVector<Box> splitOff(BoxGroup &group) {
+static std::vector<Box> splitOff(BoxGroup &group) {
   auto isWhole = [&](const Box &box) {
     return llvm::all_of(
         ArrayRef(group.loops).take_front(group.numRowLoops),
         [&](const Loop &loop) { return box.uses(loop.dims.back()); });
   };
-  SmallVector<Box> whole, rest;
+  std::vector<Box> whole, rest;
   for (Box &box : group.boxes)
     (isWhole(box) ? whole : rest).push_back(box);
   group.boxes = std::move(whole);
@@ -424,25 +451,61 @@ static void addToGroups(std::vector<BoxGroup> &groups, size_t first, Box box,
   groups.back().add(box);
 }
 
-/// True if column sums are part of a tensor.
-static bool readsColumnReduction(Value tensor, llvm::DenseSet<Value> &visited) {
+/// True if row sums (or column sums) are part of a tensor.
+static bool readsReduction(Value tensor, bool isRow,
+                           llvm::DenseSet<Value> &visited) {
   Operation *op = tensor.getDefiningOp();
   if (!op || !visited.insert(tensor).second)
     return false;
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     if (auto reduction = Reduction::match(generic))
-      if (!reduction->isRow())
+      if (reduction->isRow() == isRow)
         return true;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) &&
-           readsColumnReduction(operand, visited);
+           readsReduction(operand, isRow, visited);
   });
+}
+static bool readsReduction(Value tensor, bool isRow) {
+  llvm::DenseSet<Value> visited;
+  return readsReduction(tensor, isRow, visited);
+}
+
+/// Turns the box of a whole output that is a sum over one dimension into that
+/// of what is summed: `shapes` are those of larger outputs, which are written
+/// in the same order. Sums of sums of rows would repeat them otherwise.
+static void accumulateBox(Box &box,
+                          const llvm::DenseSet<ArrayRef<int64_t>> &shapes) {
+  Value tensor = box.tensor;
+  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+      tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  auto reduction = generic ? Reduction::match(generic) : std::nullopt;
+  if (!reduction || !reduction->isTree || reduction->isRow() ||
+      reduction->first != reduction->last || reduction->reduced == 0 ||
+      reduction->reduced > numerics::kColumnBlock ||
+      llvm::is_contained(box.sizes, 0))
+    return;
+  Value operand = generic.getInputs().front();
+  auto type = cast<RankedTensorType>(operand.getType());
+  if (readsReduction(operand, /*isRow=*/false) ||
+      (!shapes.contains(type.getShape()) &&
+       !readsReduction(operand, /*isRow=*/true)))
+    return;
+  box.accumulated = reduction;
+  box.tensor = operand;
+  box.sizes = llvm::to_vector(type.getShape());
+  box.offsets.assign(box.sizes.size(), 0);
 }
 
 std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
   MLIRContext *context = kernel.getContext();
   Operation *terminator = kernel.getBody().front().getTerminator();
-  SmallVector<Box> boxes;
+  std::vector<Box> boxes;
+  llvm::DenseSet<ArrayRef<int64_t>> shapes;
+  for (Value value : terminator->getOperands())
+    shapes.insert(cast<RankedTensorType>(value.getType()).getShape());
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     Box box;
     box.output = index;
@@ -450,7 +513,11 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
         llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
     box.offsets.assign(box.sizes.size(), 0);
     box.tensor = value;
-    collectBoxes(box, boxes);
+    accumulateBox(box, shapes);
+    if (box.accumulated)
+      boxes.push_back(box);
+    else
+      collectBoxes(box, boxes);
   }
   // Larger boxes first, so that their parts find them.
   auto elements = [](const Box &box) {
@@ -467,8 +534,7 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
   for (auto [size, position] : order) {
     Box &box = boxes[position];
     // Columns of sums aren't rows of something larger, whatever their number.
-    llvm::DenseSet<Value> visited;
-    addToGroups(groups, 0, box, readsColumnReduction(box.tensor, visited));
+    addToGroups(groups, 0, box, readsReduction(box.tensor, /*isRow=*/false));
   }
   // Groups may be added on the way.
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -482,7 +548,7 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
           *LinearForm::of(groups[i].offsetOf(box, type.getShape(), context)));
     }
     planLoops(groups[i], collector.needs, stores);
-    SmallVector<Box> rest = splitOff(groups[i]);
+    std::vector<Box> rest = splitOff(groups[i]);
     if (!rest.empty()) {
       bool isColumn = groups[i].hasColumnReduction;
       for (const Box &box : rest)

@@ -33,6 +33,9 @@ struct Box {
   Value tensor;
   /// The tensor is a scalar that fills the box.
   bool isFill = false;
+  /// The box is the operand of this reduction over one dimension, whose
+  /// results are the output: elements are added up as they come.
+  std::optional<Reduction> accumulated;
   /// Loops that must run before it can be written.
   unsigned level = 0;
 
@@ -56,7 +59,7 @@ struct Loop {
 /// count together, and then the columns, which the next one counts.
 struct BoxGroup {
   SmallVector<int64_t> sizes;
-  SmallVector<Box> boxes;
+  std::vector<Box> boxes;
   SmallVector<Loop> loops;
   unsigned numRowLoops = 0;
   bool hasColumnReduction = false;
@@ -68,6 +71,10 @@ struct BoxGroup {
   bool add(const Box &box);
   /// The index of an element of `box` for the loops' dimensions.
   AffineMap indexOf(const Box &box, MLIRContext *context) const;
+  /// The number of an element in what is added up with it.
+  AffineExpr reducedPosition(const Box &box, MLIRContext *context) const {
+    return position(box, box.accumulated->first, context);
+  }
   /// Its offset in the output.
   AffineExpr offsetOf(const Box &box, ArrayRef<int64_t> shape,
                       MLIRContext *context) const;

@@ -230,6 +230,22 @@ SmallVector<Value> KernelEmitter::emitReduction(const Reduction &reduction,
   return emitFold(r, index, inits);
 }
 
+Value KernelEmitter::emitAccumulation(const Reduction &reduction,
+                                      AffineExpr position, Value buffer,
+                                      AffineExpr offset, Value value,
+                                      int64_t width) {
+  Reduction r = reduction;
+  auto fill = r.generic.getOutputs().front().getDefiningOp<linalg::FillOp>();
+  Value init = toVector(emitScalar(fill.getInputs().front()), width);
+  Type element = getElementTypeOrSelf(value.getType());
+  Value sum = toVector(load(buffer, offset, element), width);
+  Value isFirst = arith::CmpIOp::create(
+      current(), loc, arith::CmpIPredicate::eq, materialize(position),
+      constantIndex(0));
+  sum = arith::SelectOp::create(current(), loc, isFirst, init, sum);
+  return combine(r, AffineMap(), sum, toVector(value, width)).front();
+}
+
 SmallVector<Value> KernelEmitter::emitFold(const Reduction &reduction,
                                            AffineMap index, ValueRange inits) {
   int64_t width = widthOf(index);

@@ -171,11 +171,15 @@ private:
       if (box.level == level)
         values.push_back(
             {&box, emitter.emit(box.tensor, group.indexOf(box, context))});
-    for (auto [box, value] : values)
-      emitter.store(outputs[box->output],
-                    group.offsetOf(*box, outputTypes[box->output].getShape(),
-                                   context),
-                    value, width);
+    for (auto [box, value] : values) {
+      AffineExpr offset = group.offsetOf(
+          *box, outputTypes[box->output].getShape(), context);
+      if (box->accumulated)
+        value = emitter.emitAccumulation(
+            *box->accumulated, group.reducedPosition(*box, context),
+            outputs[box->output], offset, value, width);
+      emitter.store(outputs[box->output], offset, value, width);
+    }
   }
 
   KernelEmitter &emitter;

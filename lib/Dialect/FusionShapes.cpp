@@ -8,6 +8,7 @@
 
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FusionShapes.h"
+#include "Echo/Numerics/ReductionTree.h"
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -144,7 +145,14 @@ static FusionShape reduction(Operation *op, ArrayRef<int64_t> dims,
 }
 
 FusionShape ReduceOp::getFusionShape() {
-  return reduction(*this, getDims(), 1);
+  FusionShape shape = reduction(*this, getDims(), 1);
+  // Sums of f16 and bf16 are rounded at the end, and means divided.
+  Type element = getResult().getType().getElementType();
+  shape.accumulates = shape.kind == FusionClass::ColumnReduction &&
+                      getDims().size() == 1 && getKind() != ReduceKind::Mean &&
+                      !element.isF16() && !element.isBF16() &&
+                      shape.reduced <= numerics::kColumnBlock;
+  return shape;
 }
 
 FusionShape ArgmaxOp::getFusionShape() {

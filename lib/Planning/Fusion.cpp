@@ -38,7 +38,8 @@ namespace {
 /// Cheap work that a column reduction may repeat rather than read from memory.
 constexpr uint32_t kCheapWeight = 16;
 /// Row reductions of fewer rows than this are sequential work; what they read
-/// is computed elsewhere if it is written to memory anyway.
+/// is computed elsewhere if it is written to memory anyway. Nor do fewer sums
+/// accumulate beside each other.
 constexpr uint64_t kFewRows = 4;
 constexpr uint64_t kManyElements = 16384;
 /// The part of a group's traffic that a producer's values have to be, and the
@@ -141,7 +142,7 @@ private:
       if (group == kNone || groups[group].isClosed)
         continue;
       // A value of a row counts as often as it is read.
-      uint64_t bytes = problem.bytes[read.value];
+      uint64_t bytes = readBytes(read);
       if (read.access.kind == FusionAccess::Row)
         bytes *= read.access.columns;
       auto it = std::find_if(candidates.begin(), candidates.end(),
@@ -320,8 +321,11 @@ private:
   }
 
   /// Column reductions run over loops of their own: what they read of the
-  /// kernel is computed again there.
-  bool conesFit(const std::vector<uint32_t> &ops, uint32_t a, uint32_t b) {
+  /// kernel is computed again there. Otherwise they have to accumulate over the
+  /// kernel's rows, all alike, and their sums are known only behind them.
+  bool conesFit(const std::vector<uint32_t> &ops, Fit &fit, uint32_t a,
+                uint32_t b) {
+    uint64_t reduced = 0;
     for (uint32_t op : ops) {
       const FusionShape &shape = problem.ops[op].shape;
       Cone &cone = cones[op];
@@ -334,9 +338,20 @@ private:
         cone.weight += cones[other].weight;
         cone.hasRowReduction |= cones[other].hasRowReduction;
       }
-      if (shape.kind == FusionClass::ColumnReduction &&
-          (cone.hasRowReduction || cone.weight - own > kCheapWeight))
+      if (shape.kind != FusionClass::ColumnReduction ||
+          (!cone.hasRowReduction && cone.weight - own <= kCheapWeight))
+        continue;
+      uint64_t columns = shape.elements / (shape.outer * shape.reduced);
+      if (!shape.accumulates || shape.outer < kFewRows ||
+          (fit.columns != 0 && fit.columns != columns) ||
+          (reduced != 0 && reduced != shape.reduced))
         return false;
+      fit.columns = columns;
+      reduced = shape.reduced;
+      for (uint32_t value : problem.ops[op].results)
+        for (uint32_t reader : readers[value])
+          if (groupOf[reader] == a || groupOf[reader] == b)
+            return false;
     }
     return true;
   }
@@ -389,10 +404,26 @@ private:
     return values;
   }
 
+  uint64_t readBytes(const FusionRead &read) const {
+    return std::min(read.bytes, problem.bytes[read.value]);
+  }
+
   uint64_t traffic(uint32_t group) const {
-    uint64_t bytes = 0;
-    for (uint32_t value : memoryValues(groups[group].ops, group, group))
-      bytes += problem.bytes[value];
+    // Reads of one value are next to each other, then.
+    std::vector<std::pair<uint32_t, uint64_t>> reads;
+    uint64_t bytes = writtenBytes(group, group);
+    for (uint32_t op : groups[group].ops)
+      for (const FusionRead &read : problem.ops[op].reads)
+        if (producerGroup(read.value) != group)
+          reads.push_back({read.value, readBytes(read)});
+    std::sort(reads.begin(), reads.end());
+    for (size_t i = 0, end; i < reads.size(); i = end) {
+      uint64_t sum = 0;
+      for (end = i; end < reads.size() && reads[end].first == reads[i].first;
+           ++end)
+        sum += reads[end].second;
+      bytes += std::min(sum, problem.bytes[reads[i].first]);
+    }
     return bytes;
   }
 
@@ -518,7 +549,7 @@ private:
                later.ops.end(), ops.begin());
     bool hasColumnReduction =
         earlier.hasColumnReduction || later.hasColumnReduction;
-    if ((hasColumnReduction && !conesFit(ops, a, b)) ||
+    if ((hasColumnReduction && !conesFit(ops, *fit, a, b)) ||
         !rowsFit(ops, *fit, a, b) || !updatesFit(ops, a, b) ||
         memoryValues(ops, a, b).size() > options.maxValues || !reorder(a, b))
       return false;
@@ -607,18 +638,23 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
     for (const FusionRead &read : op.reads)
       isRead[read.value] = true;
   uint64_t traffic = 0;
-  // The last kernel that was seen reading a value.
+  // The last kernel that was seen reading a value, and what it reads of it.
   std::vector<uint32_t> reader(problem.bytes.size(), kNone);
+  std::vector<uint64_t> bytes(problem.bytes.size());
   for (uint32_t kernel = 0; kernel < plan.kernels.size(); ++kernel)
     for (uint32_t op : plan.kernels[kernel])
       for (const FusionRead &read : problem.ops[op].reads) {
-        uint32_t source = producer[read.value];
-        if ((source != kNone && kernels[source] == kernel) ||
-            reader[read.value] == kernel)
+        uint32_t value = read.value, source = producer[value];
+        if (source != kNone && kernels[source] == kernel)
           continue;
-        reader[read.value] = kernel;
-        traffic += problem.bytes[read.value];
-        isWritten[read.value] = true;
+        if (reader[value] != kernel)
+          bytes[value] = 0;
+        reader[value] = kernel;
+        uint64_t more =
+            std::min(read.bytes, problem.bytes[value] - bytes[value]);
+        bytes[value] += more;
+        traffic += more;
+        isWritten[value] = true;
       }
   for (uint32_t op = 0; op < problem.ops.size(); ++op)
     if (kernels[op] == kNone)

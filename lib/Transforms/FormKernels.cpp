@@ -156,6 +156,50 @@ static void cleanUp(Block &block, ArrayRef<Operation *> movements,
       op->erase();
 }
 
+/// Sums over several dimensions become one sum after another, as
+/// `ReductionTree.h` defines them, if a kernel computes what is summed: the
+/// first can be part of it.
+static void splitReductions(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    RankedTensorType type = op.getOperand().getType();
+    Type element = type.getElementType();
+    Operation *producer = op.getOperand().getDefiningOp();
+    // Others round, or divide, at the end.
+    if (op.getKind() == ReduceKind::Mean || element.isF16() ||
+        element.isBF16() || !type.hasStaticShape() || !producer ||
+        isa<LibraryCallOpInterface>(producer))
+      continue;
+    ArrayRef<int64_t> dims = op.getDims();
+    auto isRow = [&](size_t last) {
+      return llvm::all_of(type.getShape().drop_front(dims[last] + 1),
+                          [](int64_t size) { return size == 1; });
+    };
+    OpBuilder builder(op);
+    Value value = op.getOperand();
+    for (size_t end = dims.size(), begin; end > 0; end = begin) {
+      begin = end - 1;
+      while (isRow(end - 1) && begin > 0 && dims[begin - 1] + 1 == dims[begin])
+        --begin;
+      if (begin == 0 && end == dims.size())
+        break;
+      ArrayRef<int64_t> own = dims.slice(begin, end - begin);
+      SmallVector<int64_t> shape(type.getShape());
+      shape.erase(shape.begin() + own.front(),
+                  shape.begin() + own.back() + 1);
+      type = type.clone(shape);
+      value = ReduceOp::create(builder, op.getLoc(), type, value, op.getKind(),
+                               own, /*keepdims=*/false);
+    }
+    if (value == op.getOperand())
+      continue;
+    if (value.getType() != op.getResult().getType())
+      value = ReshapeOp::create(builder, op.getLoc(), op.getResult().getType(),
+                                value);
+    op.getResult().replaceAllUsesWith(value);
+    op.erase();
+  }
+}
+
 static LogicalResult formKernels(Block &block, ArrayRef<Value> updates,
                                  const FusionOptions &options) {
   FailureOr<FusionGraph> graph = FusionGraph::build(block, updates);
@@ -192,6 +236,8 @@ LogicalResult mlir::echo::formKernels(func::FuncOp function,
   if (failed(aliases))
     return failure();
   for (Block &block : function.getBody()) {
+    if (options.maxWeight != 0)
+      splitReductions(block);
     SmallVector<Value> updates;
     if (auto exit = dyn_cast<func::ReturnOp>(block.getTerminator()))
       for (auto [value, argument] : llvm::zip_equal(exit.getOperands(), *aliases))

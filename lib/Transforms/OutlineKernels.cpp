@@ -86,6 +86,11 @@ static bool isOneNest(KernelOp kernel, Value value, uint64_t columns) {
       kernel.getBody().front().getTerminator()->getOperands(),
       [&](Value output) {
         SmallVector<int64_t> sizes = sizesOf(output);
+        // What accumulates over the rows reads them when they are written.
+        Operation *op = output.getDefiningOp();
+        if (op && sizes != full && getFusionShape(op).accumulates &&
+            sizesOf(op->getOperand(0)) == full)
+          return true;
         uint64_t own = cast<ShapedType>(output.getType()).getNumElements();
         return sizes == full ||
                (columns != 1 && own * columns == elements &&

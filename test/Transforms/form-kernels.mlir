@@ -51,6 +51,26 @@ func.func @reductions(%a: tensor<4x8x16xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+// Sums over dimensions in front of the rows: those over one dimension add up
+// while the kernel walks over the rows; the sum over both dimensions takes a
+// second kernel for what is left.
+// CHECK-LABEL: func.func @sums
+// CHECK:         %[[K:.*]]:3 = echo.kernel
+// CHECK:           echo.softmax
+// CHECK:           echo.reduce sum %{{.*}} {dims = array<i64: 1>}
+// CHECK:           echo.reduce max %{{.*}} {dims = array<i64: 1>, keepdims = true}
+// CHECK:         echo.kernel(%[[K]]#{{.}})
+// CHECK-NOT:       echo.softmax
+// CHECK:           echo.reduce sum %{{.*}} {dims = array<i64: 0>}
+func.func @sums(%a: tensor<8x5x16xf32>) -> (tensor<8x5x16xf32>, tensor<16xf32>, tensor<8x1x16xf32>) {
+  %0 = echo.softmax %a {axis = 2 : i64} : (tensor<8x5x16xf32>) -> tensor<8x5x16xf32>
+  %1 = echo.reduce sum %0 {dims = array<i64: 0, 1>} : (tensor<8x5x16xf32>) -> tensor<16xf32>
+  %2 = echo.reduce max %0 {dims = array<i64: 1>, keepdims = true} : (tensor<8x5x16xf32>) -> tensor<8x1x16xf32>
+  return %0, %1, %2 : tensor<8x5x16xf32>, tensor<16xf32>, tensor<8x1x16xf32>
+}
+
+// -----
+
 // The gates of an LSTM cell are parts of a sum that nothing else reads: one
 // kernel, in which the sum has no buffer. Reshaping in between is no matter.
 // CHECK-LABEL: func.func @cell(

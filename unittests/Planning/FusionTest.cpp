@@ -61,8 +61,9 @@ struct Graph {
   }
 
   uint32_t columnSum(uint64_t outer, uint64_t reduced, uint64_t inner,
-                     uint32_t operand) {
+                     uint32_t operand, bool accumulates = false) {
     FusionShape shape;
+    shape.accumulates = accumulates;
     shape.kind = FusionClass::ColumnReduction;
     shape.elements = outer * reduced * inner;
     shape.outer = outer;
@@ -110,6 +111,17 @@ TEST(Fusion, ChainIsOneKernel) {
   EXPECT_EQ(g.kernels(), (Kernels{{0, 1}}));
   // x is read and the last value written, 256 bytes each.
   EXPECT_EQ(kernelTraffic(g.problem, g.plan()), 512u);
+}
+
+TEST(Fusion, TrafficCountsWhatIsRead) {
+  // A quarter of x and all of it in one kernel, a quarter in another.
+  Graph g;
+  uint32_t x = g.input(64);
+  uint32_t y = g.pointwise(16, {{x, part, 64}});
+  g.host({y}, 16);
+  EXPECT_EQ(kernelTraffic(g.problem, g.plan()), 128u);
+  g.pointwise(64, {{x, same}, {x, any, 64}});
+  EXPECT_EQ(kernelTraffic(g.problem, g.plan()), 128u + 512u);
 }
 
 TEST(Fusion, PathThroughHostOpKeepsKernelsApart) {
@@ -190,6 +202,39 @@ TEST(Fusion, ColumnReductionDoesNotRepeatRowReduction) {
   uint32_t y = g.pointwise(800, {{x, same}, {mean, row(8)}});
   g.columnSum(1, 100, 8, y);
   EXPECT_EQ(g.kernels(), (Kernels{{0, 1}, {2}}));
+}
+
+TEST(Fusion, ColumnReductionsAccumulateOverRows) {
+  // 8 sums of 25 rows of 16, of values that need their row's mean.
+  Graph g;
+  uint32_t x = g.input(3200);
+  uint32_t mean = g.rowSum(200, 16, x);
+  uint32_t y = g.pointwise(3200, {{x, same}, {mean, row(16)}});
+  uint32_t sum = g.columnSum(8, 25, 16, y, /*accumulates=*/true);
+  EXPECT_EQ(g.kernels(), (Kernels{{0, 1, 2}}));
+  // Sums are known behind the rows.
+  g.pointwise(128, {{sum, same}});
+  EXPECT_EQ(g.kernels(), (Kernels{{0, 1, 2}, {3}}));
+}
+
+TEST(Fusion, FewSumsDoNotAccumulate) {
+  // A single sum would leave one thread to walk over all rows.
+  Graph g;
+  uint32_t x = g.input(1600);
+  uint32_t mean = g.rowSum(100, 16, x);
+  uint32_t y = g.pointwise(1600, {{x, same}, {mean, row(16)}});
+  g.columnSum(1, 100, 16, y, /*accumulates=*/true);
+  EXPECT_EQ(g.kernels(), (Kernels{{0, 1}, {2}}));
+}
+
+TEST(Fusion, SumsOfOtherRowsDoNotAccumulateTogether) {
+  Graph g;
+  uint32_t x = g.input(3200);
+  uint32_t mean = g.rowSum(200, 16, x);
+  uint32_t y = g.pointwise(3200, {{x, same}, {mean, row(16)}});
+  g.columnSum(8, 25, 16, y, /*accumulates=*/true);
+  g.columnSum(10, 20, 16, y, /*accumulates=*/true);
+  EXPECT_EQ(g.kernels(), (Kernels{{0, 1, 2}, {3}}));
 }
 
 TEST(Fusion, NothingReadsColumnSumsBroadcastAgain) {

@@ -15,8 +15,10 @@
 namespace mlir::echo::numerics {
 
 /// The order of a sum, given by its shape alone. A sum over several
-/// dimensions is a sequence of sums over groups of adjacent dimensions,
-/// innermost group first. Each group is a sum over the middle of
+/// dimensions is a sequence of sums, innermost first: one over the last
+/// dimensions together, if they are summed (and followed by nothing but sizes
+/// of 1), then one for each other dimension. So the sums of a kernel that walks
+/// over rows are known row by row. Each is a sum over the middle of
 /// [outer, reduced, inner].
 ///
 /// inner == 1 ("row"): lane l of L starts at +0 and adds elements l, l + L,
@@ -27,9 +29,9 @@ namespace mlir::echo::numerics {
 /// +0 and adds its rows in order; the total starts at +0 and adds the partials
 /// in order.
 ///
-/// A mean is the sum divided by the count of all groups, one division after
-/// the last group. f16 and bf16 accumulate in f32 through all groups and round
-/// once at the end.
+/// A mean is the sum divided by the count of all dimensions, one division after
+/// the last sum. f16 and bf16 accumulate in f32 through all sums and round once
+/// at the end.
 inline constexpr int64_t kShortRow = 1024;
 inline constexpr int64_t kShortRowLanes = 32;
 inline constexpr int64_t kLongRowLanes = 256;

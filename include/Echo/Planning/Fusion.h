@@ -77,6 +77,9 @@ struct FusionShape {
   uint64_t elements = 1; ///< iterations
   uint64_t columns = 1;  ///< iterations in a row, of a row reduction
   uint64_t outer = 1, reduced = 1; ///< of a column reduction
+  /// A column reduction that may be summed up row by row while the kernel
+  /// walks over all rows, `outer` times `reduced` of them.
+  bool accumulates = false;
   /// Scalar operations in an iteration, about: limits the size of kernels.
   uint32_t weight = 1;
   std::vector<FusionAccess> reads;
@@ -86,6 +89,7 @@ struct FusionShape {
 struct FusionRead {
   uint32_t value;
   FusionAccess access;
+  uint64_t bytes = ~uint64_t(0); ///< of the value that are read, if not all
 };
 
 struct FusionOp {
@@ -130,7 +134,7 @@ struct FusionPlan {
 
 /// Puts ops that pass values to each other through memory into common kernels,
 /// the most bytes first, where the iterations fit: no value is computed twice
-/// but for cheap ones that a column reduction reads. Near-linear in the ops;
+/// but for cheap ones that a column reduction reads, which doesn't accumulate. Near-linear in the ops;
 /// deterministic.
 FusionPlan planFusion(const FusionProblem &problem,
                       const FusionOptions &options = {});

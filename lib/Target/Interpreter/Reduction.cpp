@@ -24,14 +24,16 @@ struct Group {
   int64_t outer = 1, reduced = 1, inner = 1;
 };
 
-/// Groups of adjacent dims, innermost first, each with the shape that earlier
-/// groups left.
+/// The last dims as one group, then every other dim, innermost first, each with
+/// the shape that earlier groups left.
 SmallVector<Group> groupsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> sizes(shape);
   SmallVector<Group> groups;
   for (size_t last = dims.size(); last-- > 0;) {
     size_t first = last;
-    while (first > 0 && dims[first - 1] == dims[first] - 1)
+    bool isRow = llvm::all_of(llvm::drop_begin(sizes, dims[last] + 1),
+                              [](int64_t size) { return size == 1; });
+    while (isRow && first > 0 && dims[first - 1] == dims[first] - 1)
       --first;
     Group group;
     for (int64_t d = 0; d < int64_t(sizes.size()); ++d) {
