@@ -158,6 +158,8 @@ static void convertFunction(func::FuncOp kernel) {
                                            kernel.getName(), type);
   function->setAttr(kKernelAttr, kernel->getAttr(kKernelAttr));
   function->setAttr(kChunksAttr, kernel->getAttr(kChunksAttr));
+  if (Attribute cost = kernel->getAttr(kCostAttr))
+    function->setAttr(kCostAttr, cost);
   function.getBody().takeBody(kernel.getBody());
   for (Block &block : function.getBody()) {
     auto exit = dyn_cast<func::ReturnOp>(block.getTerminator());

@@ -55,6 +55,9 @@ private:
                            StringAttr name, const Twine &what);
   FailureOr<::echo::Location> locate(Operation *user, Value buffer);
   FailureOr<uint32_t> addKernel(LaunchOp launch);
+  void setKernelCost(LLVM::LLVMFuncOp kernel, LaunchOp launch,
+                     ::echo::Call &call);
+  void setGemmCost(GemmOp gemm, ::echo::Call &call);
   uint32_t addString(StringRef text);
 
   ::echo::Program &program() { return emitted.program; }
@@ -254,6 +257,58 @@ FailureOr<uint32_t> ProgramBuilder::addKernel(LaunchOp launch) {
   return entry->second;
 }
 
+/// What a kernel costs stands on it; without that, its operands' bytes are
+/// known at least.
+void ProgramBuilder::setKernelCost(LLVM::LLVMFuncOp kernel, LaunchOp launch,
+                                   ::echo::Call &call) {
+  call.name = addString(launch.getKernel());
+  auto cost = kernel->getAttrOfType<DictionaryAttr>(kCostAttr);
+  auto number = [&](StringRef key) -> std::optional<uint64_t> {
+    auto value = cost ? cost.getAs<IntegerAttr>(key) : IntegerAttr();
+    if (!value)
+      return std::nullopt;
+    return value.getValue().getZExtValue();
+  };
+  auto ops = cost ? cost.getAs<StringAttr>("ops") : StringAttr();
+  call.op = ops ? addString(ops.getValue()) : call.name;
+  call.flops = number("flops").value_or(0);
+  if (std::optional<uint64_t> bytes = number("bytes")) {
+    call.bytes = *bytes;
+    return;
+  }
+  for (Value buffer : launch.getOperands())
+    call.bytes +=
+        mlir::echo::detail::typeBytes(buffer.getType()).value_or(0);
+}
+
+/// Each matrix is moved once; one with a stride of 0 is the same in all of the
+/// batch.
+void ProgramBuilder::setGemmCost(GemmOp gemm, ::echo::Call &call) {
+  uint64_t batch = gemm.getBatch(), m = gemm.getM(), n = gemm.getN(),
+           k = gemm.getK();
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  stream << "gemm ";
+  if (batch != 1)
+    stream << batch << "x";
+  stream << m << "x" << n << "x" << k << " "
+         << (gemm.getTransposeA() ? "t" : "n")
+         << (gemm.getTransposeB() ? "t" : "n");
+  if (gemm.getBias())
+    stream << " bias";
+  if (gemm.getAccumulate())
+    stream << " accumulate";
+  call.name = addString(name);
+  call.op = addString("gemm");
+  call.flops = 2 * batch * m * n * k + (gemm.getBias() ? batch * m * n : 0);
+  uint64_t elements = (gemm.getStrideA() == 0 ? 1 : batch) * m * k +
+                      (gemm.getStrideB() == 0 ? 1 : batch) * k * n +
+                      (gemm.getAccumulate() ? 2 : 1) * batch * m * n +
+                      (gemm.getBias() ? n : 0);
+  call.bytes =
+      elements * gemm.getC().getType().getElementTypeBitWidth() / 8;
+}
+
 LogicalResult ProgramBuilder::addCall(Operation &op) {
   ::echo::Call call;
   call.layer = addString(layerName(op.getLoc()));
@@ -269,14 +324,14 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
     call.chunks = emitted.kernels[*index]
                       ->getAttrOfType<IntegerAttr>(kChunksAttr)
                       .getInt();
-    call.op = addString(launch.getKernel());
+    setKernelCost(emitted.kernels[*index], launch, call);
     if (failed(addOperands(op, launch.getOperands(), call)))
       return failure();
     if (launch.getParameters())
       llvm::append_range(parameters, *launch.getParameters());
   } else if (auto gemm = dyn_cast<GemmOp>(op)) {
     call.kind = ::echo::CallKind::Gemm;
-    call.op = addString("gemm");
+    setGemmCost(gemm, call);
     SmallVector<Value> operands = {gemm.getA(), gemm.getB(), gemm.getC()};
     if (gemm.getBias())
       operands.push_back(gemm.getBias());
@@ -297,11 +352,13 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
       parameters.push_back(value);
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     call.kind = ::echo::CallKind::Copy;
-    call.op = addString("copy");
+    call.name = call.op = addString("copy");
     if (failed(addOperands(op, {copy.getSource(), copy.getTarget()}, call)))
       return failure();
-    parameters.push_back(
-        *mlir::echo::detail::typeBytes(copy.getSource().getType()));
+    uint64_t bytes =
+        *mlir::echo::detail::typeBytes(copy.getSource().getType());
+    parameters.push_back(bytes);
+    call.bytes = 2 * bytes;
   } else {
     return op.emitOpError("can't be part of a program; expected launches, "
                           "library calls, copies and views");

@@ -197,6 +197,7 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kAliasesArgumentAttr, OnResult},
     {kKernelAttr, OnFunction},
     {kOverwritableAttr, OnArgument},
+    {kCostAttr, OnFunction},
     {kChunksAttr, OnFunction},
     {kConstantsAttr, OnFunction},
     {kArenaAttr, OnArgument},
@@ -248,6 +249,15 @@ static LogicalResult verifyValue(Operation *op, NamedAttribute attribute,
   if (name == kKernelAttr || name == kArenaAttr) {
     if (!isa<UnitAttr>(value))
       expected = "a unit attribute";
+  } else if (name == kCostAttr) {
+    auto cost = dyn_cast<DictionaryAttr>(value);
+    auto isNumber = [&](StringRef key) {
+      auto number = cost.getAs<IntegerAttr>(key);
+      return number && number.getType().isSignlessInteger(64);
+    };
+    if (!cost || cost.size() != 3 || !isNumber("bytes") || !isNumber("flops") ||
+        !cost.getAs<StringAttr>("ops"))
+      expected = "{bytes, flops : i64, ops : string}";
   } else if (name == kConstantsAttr) {
     if (!isa<ArrayAttr>(value))
       expected = "an array";

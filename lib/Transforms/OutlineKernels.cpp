@@ -161,6 +161,7 @@ static func::FuncOp outline(KernelOp kernel, StringRef name) {
   builder.setInsertionPoint(yield);
   func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());
   yield->erase();
+  annotateKernelCost(function);
   return function;
 }
 

@@ -13,6 +13,7 @@
 
 #include "Error.h"
 #include "Session.h"
+#include "cpu/MachineRates.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -36,6 +37,9 @@ static_assert(int(DataType::F32) == ECHO_F32 &&
               int(DataType::BF16) == ECHO_BF16 &&
               int(DataType::I8) == ECHO_I8 && int(DataType::I32) == ECHO_I32 &&
               int(DataType::I64) == ECHO_I64 && int(DataType::I1) == ECHO_I1);
+static_assert(int(CallKind::Kernel) == ECHO_CALL_KERNEL &&
+              int(CallKind::Gemm) == ECHO_CALL_GEMM &&
+              int(CallKind::Copy) == ECHO_CALL_COPY);
 
 namespace {
 
@@ -87,6 +91,18 @@ T &require(T *pointer, const char *what) {
   return *pointer;
 }
 
+/// Copies a filled struct to the caller's, of which `known` bytes at least are
+/// there: callers built against an earlier, shorter struct get what they know.
+template <typename T>
+void fillFor(T &target, const char *what, size_t known, const T &source) {
+  size_t size = target.struct_size;
+  if (size < known)
+    throwInvalid(std::string(what) + ".struct_size is " + std::to_string(size) +
+                 ", expected " + std::to_string(sizeof(T)));
+  std::memcpy(&target, &source, std::min(size, sizeof(T)));
+  target.struct_size = size;
+}
+
 } // namespace
 
 const char *echo_last_error(void) { return lastError().shown; }
@@ -110,6 +126,10 @@ echo_status echo_session_open(const char *path,
 }
 
 void echo_session_close(echo_session *session) { delete session; }
+
+const char *echo_session_function(const echo_session *session) {
+  return session ? session->program().function.c_str() : "";
+}
 
 int32_t echo_session_num_tensors(const echo_session *session) {
   return session ? static_cast<int32_t>(session->program().tensors.size()) : 0;
@@ -199,14 +219,39 @@ echo_status echo_session_statistics(const echo_session *session,
   return guarded([&] {
     require(session, "session");
     require(statistics, "statistics");
-    // Callers built against an earlier, shorter struct get what they know.
-    size_t size = statistics->struct_size;
-    if (size < offsetof(echo_statistics, last_step_seconds))
-      throwInvalid("statistics.struct_size is " + std::to_string(size) +
-                   ", expected " + std::to_string(sizeof(echo_statistics)));
-    echo_statistics all;
+    echo_statistics all{};
     session->fillStatistics(all);
-    all.struct_size = size;
-    std::memcpy(statistics, &all, std::min(size, sizeof(all)));
+    fillFor(*statistics, "statistics",
+            offsetof(echo_statistics, last_step_seconds), all);
+  });
+}
+
+echo_status echo_session_set_profiling(echo_session *session, int32_t enabled) {
+  return guarded(
+      [&] { require(session, "session").setProfiling(enabled != 0); });
+}
+
+echo_status echo_session_profile_entry(const echo_session *session,
+                                       uint64_t index,
+                                       echo_profile_entry *entry) {
+  return guarded([&] {
+    require(session, "session");
+    require(entry, "entry");
+    echo_profile_entry all{};
+    session->fillProfileEntry(index, all);
+    fillFor(*entry, "entry", sizeof(echo_profile_entry), all);
+  });
+}
+
+echo_status echo_measure_machine(int32_t threads, echo_machine_rates *rates) {
+  return guarded([&] {
+    require(rates, "rates");
+    echo_machine_rates all{};
+    all.threads = checkThreads(threads);
+    MachineRates measured = measureMachine(all.threads);
+    all.memory_bytes_per_second = measured.memoryBytesPerSecond;
+    all.cache_bytes_per_second = measured.cacheBytesPerSecond;
+    all.gemm_flops_per_second = measured.gemmFlopsPerSecond;
+    fillFor(*rates, "rates", sizeof(echo_machine_rates), all);
   });
 }

@@ -29,7 +29,7 @@ constexpr size_t kHeaderBytes = 32;
 // Least bytes of an entry, to refuse counts that the input can't hold.
 constexpr size_t kTensorBytes = 8 + 4 + 4 + 8 + 4 + 8 + 16;
 constexpr size_t kOperandBytes = 12;
-constexpr size_t kCallBytes = 1 + 4 + 8 + 6 * 4;
+constexpr size_t kCallBytes = 1 + 4 + 8 + 7 * 4 + 2 * 8;
 
 /// FNV-1a: every step is a bijection of the state, so that any change of a
 /// single byte changes the result.
@@ -172,7 +172,10 @@ Call readCall(Reader &in) {
   call.firstParameter = in.integer<uint32_t>();
   call.numParameters = in.integer<uint32_t>();
   call.layer = in.integer<uint32_t>();
+  call.name = in.integer<uint32_t>();
   call.op = in.integer<uint32_t>();
+  call.flops = in.integer<uint64_t>();
+  call.bytes = in.integer<uint64_t>();
   return call;
 }
 
@@ -185,7 +188,10 @@ void writeCall(Writer &out, const Call &call) {
   out.integer(call.firstParameter);
   out.integer(call.numParameters);
   out.integer(call.layer);
+  out.integer(call.name);
   out.integer(call.op);
+  out.integer(call.flops);
+  out.integer(call.bytes);
 }
 
 } // namespace

@@ -28,7 +28,7 @@
 namespace echo {
 
 /// Bumped whenever the byte format, the kernel ABI or a call kind changes.
-inline constexpr uint32_t kProgramVersion = 1;
+inline constexpr uint32_t kProgramVersion = 2;
 
 /// A CPU kernel: evaluates chunks [begin, end) of its iteration space. `args`
 /// holds one pointer per operand (inputs, then outputs), then the call's
@@ -90,8 +90,13 @@ struct Call {
   uint64_t chunks = 0;   ///< Kernel: chunks of the iteration space; may be 0
   uint32_t firstOperand = 0, numOperands = 0;
   uint32_t firstParameter = 0, numParameters = 0;
-  uint32_t layer = 0; ///< index into Program::strings: layer (location) name
-  uint32_t op = 0;    ///< index into Program::strings: kernel or op name
+  // Indices into Program::strings.
+  uint32_t layer = 0; ///< layer (location) name
+  uint32_t name = 0;  ///< kernel, or library call with its shape
+  uint32_t op = 0;    ///< kinds of ops in it, "gemm" or "copy"
+  // For reports; 0: unknown.
+  uint64_t flops = 0; ///< floating-point operations
+  uint64_t bytes = 0; ///< bytes read and written
 };
 
 /// Gemm: operands a, b, c[, bias]; parameters in this order. Matrices are

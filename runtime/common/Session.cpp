@@ -267,6 +267,27 @@ void Session::load(const std::string &path) {
   }
 }
 
+void Session::fillProfileEntry(uint64_t index,
+                               echo_profile_entry &entry) const {
+  if (executor.times().empty() && !program().calls.empty())
+    throwInvalid("nothing was profiled: switch profiling on first");
+  if (index >= program().calls.size())
+    throwInvalid("call " + std::to_string(index) + ", but there are " +
+                 std::to_string(program().calls.size()));
+  const Call &call = program().calls[index];
+  const CallTime &time = executor.times()[index];
+  entry.kind = static_cast<echo_call_kind>(call.kind);
+  entry.name = program().strings[call.name].c_str();
+  entry.op = program().strings[call.op].c_str();
+  entry.layer = program().strings[call.layer].c_str();
+  entry.flops = call.flops;
+  entry.bytes = call.bytes;
+  entry.runs = time.runs;
+  entry.seconds = time.seconds;
+  entry.last_begin = time.lastBegin;
+  entry.last_seconds = time.lastSeconds;
+}
+
 void Session::fillStatistics(echo_statistics &statistics) const {
   statistics.steps = steps;
   statistics.last_step_seconds = lastSeconds;

@@ -39,6 +39,9 @@ public:
   void step();
   void save(const std::string &path) const;
   void load(const std::string &path);
+  void setProfiling(bool enabled) { executor.setProfiling(enabled); }
+  /// All fields but struct_size, as for the statistics.
+  void fillProfileEntry(uint64_t call, echo_profile_entry &entry) const;
   /// All fields but struct_size.
   void fillStatistics(echo_statistics &statistics) const;
 

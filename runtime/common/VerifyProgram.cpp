@@ -200,9 +200,11 @@ private:
     const Call &call = program.calls[index];
     place = "call " + std::to_string(index) + ": ";
     if (call.layer >= program.strings.size() ||
+        call.name >= program.strings.size() ||
         call.op >= program.strings.size())
       return fail(place + "a name's index is outside the string table");
-    place = "call " + std::to_string(index) + " (" + program.strings[call.op] +
+    place = "call " + std::to_string(index) + " (" +
+            program.strings[call.name] +
             " at " + program.strings[call.layer] + "): ";
     if (uint64_t(call.firstOperand) + call.numOperands >
         program.operands.size())

@@ -194,7 +194,7 @@ void Artifact::load(const std::string &path) {
         !canRunGemm(
             GemmParameters::read(&contents.parameters[call.firstParameter])))
       throwInvalidArtifact(path, "call " + std::to_string(i) + " (" +
-                                     contents.strings[call.op] + " at " +
+                                     contents.strings[call.name] + " at " +
                                      contents.strings[call.layer] +
                                      "): a matrix extent above 2^31 - 1");
   }

@@ -11,6 +11,7 @@
 #include "Error.h"
 #include "Gemm.h"
 
+#include <chrono>
 #include <cstring>
 #include <system_error>
 
@@ -18,18 +19,6 @@ using namespace echo;
 
 static_assert(sizeof(void *) == sizeof(int64_t),
               "kernel parameters travel in pointer-sized slots");
-
-namespace {
-
-/// A pool, or the runtime's own error.
-int checkThreads(int threads) {
-  if (threads < 0 || threads > 1024)
-    throwInvalid("threads is " + std::to_string(threads) +
-                 ", expected 0 (all cores) to 1024");
-  return threads == 0 ? availableCores() : threads;
-}
-
-} // namespace
 
 Executor::Executor(const Program &program, const KernelFunction *kernels,
                    int threads) try
@@ -80,26 +69,53 @@ void Executor::runKernel(const Call &call, void *const *args) {
   });
 }
 
+void Executor::runCall(size_t index) {
+  const Call &call = program.calls[index];
+  void *const *args = slots.data() + firstSlot[index];
+  const int64_t *parameters = program.parameters.data() + call.firstParameter;
+  switch (call.kind) {
+  case CallKind::Kernel:
+    runKernel(call, args);
+    break;
+  case CallKind::Gemm:
+    runGemm(
+        pool, GemmParameters::read(parameters),
+        {args[0], args[1], call.numOperands == 4 ? args[3] : nullptr, args[2]});
+    break;
+  case CallKind::Copy:
+    // Source and target may be the same buffer.
+    std::memmove(args[1], args[0], static_cast<size_t>(parameters[0]));
+    break;
+  }
+}
+
 void Executor::run() {
   // Another user of OpenBLAS in this process may have changed it.
   claimOpenBLAS();
+  if (profiling)
+    return runProfiled();
+  for (size_t i = 0; i < program.calls.size(); ++i)
+    runCall(i);
+}
+
+void Executor::runProfiled() {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now(), begin = start;
   for (size_t i = 0; i < program.calls.size(); ++i) {
-    const Call &call = program.calls[i];
-    void *const *args = slots.data() + firstSlot[i];
-    const int64_t *parameters = program.parameters.data() + call.firstParameter;
-    switch (call.kind) {
-    case CallKind::Kernel:
-      runKernel(call, args);
-      break;
-    case CallKind::Gemm:
-      runGemm(pool, GemmParameters::read(parameters),
-              {args[0], args[1], call.numOperands == 4 ? args[3] : nullptr,
-               args[2]});
-      break;
-    case CallKind::Copy:
-      // Source and target may be the same buffer.
-      std::memmove(args[1], args[0], static_cast<size_t>(parameters[0]));
-      break;
-    }
+    runCall(i);
+    // A call's end is the next one's begin: one look at the clock per call.
+    Clock::time_point end = Clock::now();
+    CallTime &time = callTimes[i];
+    time.lastBegin = std::chrono::duration<double>(begin - start).count();
+    time.lastSeconds = std::chrono::duration<double>(end - begin).count();
+    time.seconds += time.lastSeconds;
+    ++time.runs;
+    begin = end;
   }
+}
+
+void Executor::setProfiling(bool enabled) {
+  if (enabled)
+    callTimes = Vector<CallTime>(program.calls.size());
+  profiling = enabled;
 }

@@ -15,6 +15,13 @@
 
 namespace echo {
 
+/// What the clock said of one call of the table.
+struct CallTime {
+  uint64_t runs = 0;
+  double seconds = 0; ///< of all runs
+  double lastBegin = 0, lastSeconds = 0; ///< lastBegin: since the walk began
+};
+
 /// Runs a checked program whose kernels are `kernels`; both outlive it.
 class Executor {
 public:
@@ -28,7 +35,15 @@ public:
   /// Walks the table once. The operands are resolved.
   void run();
 
+  /// Starts or stops taking every call's time. Starting sets all times to
+  /// zero; after stopping they can still be read.
+  void setProfiling(bool enabled);
+  /// One per call; empty while none was ever taken.
+  const Vector<CallTime> &times() const { return callTimes; }
+
 private:
+  void runCall(size_t index);
+  void runProfiled();
   void runKernel(const Call &call, void *const *args);
 
   const Program &program;
@@ -38,6 +53,8 @@ private:
   /// slots that the kernel is given.
   Vector<void *> slots;
   Vector<size_t> firstSlot;
+  bool profiling = false;
+  Vector<CallTime> callTimes;
 };
 
 } // namespace echo

@@ -91,6 +91,37 @@ typedef struct echo_statistics {
   uint64_t training_steps;
 } echo_statistics;
 
+typedef enum echo_call_kind {
+  ECHO_CALL_KERNEL = 0,
+  ECHO_CALL_GEMM = 1,
+  ECHO_CALL_COPY = 2
+} echo_call_kind;
+
+/* One kernel or library call of the step, with its times. */
+typedef struct echo_profile_entry {
+  size_t struct_size; /* set by the caller */
+  echo_call_kind kind;
+  /* Texts are valid as long as the session. */
+  const char *name;  /* the kernel, or the library call with its shape */
+  const char *op;    /* kinds of ops in it, "mul+add+tanh"; "gemm", "copy" */
+  const char *layer; /* "encoder/lstm0/t3"; "" where there is none */
+  uint64_t flops;    /* floating-point operations of one run; 0: unknown */
+  uint64_t bytes;    /* bytes that one run reads and writes */
+  uint64_t runs;     /* since profiling was switched on */
+  double seconds;    /* of all runs */
+  double last_begin; /* in the last step: since the first call's begin */
+  double last_seconds;
+} echo_profile_entry;
+
+/* What this machine reaches, to hold a profile against. */
+typedef struct echo_machine_rates {
+  size_t struct_size;             /* set by the caller */
+  int32_t threads;                /* that measured */
+  double memory_bytes_per_second; /* copying what no cache holds */
+  double cache_bytes_per_second;  /* copying 256 KiB per thread */
+  double gemm_flops_per_second;   /* f32, matrices of 1024 x 1024 */
+} echo_machine_rates;
+
 /* The text of the last error in this thread; "" if there was none. */
 ECHO_API const char *echo_last_error(void);
 /* The runtime's version, "0.1.0". */
@@ -103,6 +134,9 @@ ECHO_API echo_status echo_session_open(const char *path,
 /* Closes a session; NULL is allowed. Persistent tensors that other sessions
    share stay alive with them. */
 ECHO_API void echo_session_close(echo_session *session);
+
+/* The name of the compiled function; valid as long as the session. */
+ECHO_API const char *echo_session_function(const echo_session *session);
 
 /* Tensors: arguments and results of the step, in their order. */
 ECHO_API int32_t echo_session_num_tensors(const echo_session *session);
@@ -152,6 +186,22 @@ ECHO_API echo_status echo_session_step(echo_session *session);
 ECHO_API echo_status echo_session_save(const echo_session *session,
                                        const char *path);
 ECHO_API echo_status echo_session_load(echo_session *session, const char *path);
+
+/* Profiling: switched on (enabled != 0), every step takes the time of each of
+   its calls, at the cost of one look at the clock per call; a step still
+   allocates nothing. Switching on sets all times to zero, also when it was on;
+   after switching off the times can still be read. */
+ECHO_API echo_status echo_session_set_profiling(echo_session *session,
+                                                int32_t enabled);
+/* The entry of call `index` of echo_statistics.calls, in the order in which a
+   step runs them. An error while profiling was never switched on. */
+ECHO_API echo_status echo_session_profile_entry(const echo_session *session,
+                                                uint64_t index,
+                                                echo_profile_entry *entry);
+/* Measures this machine with as many threads (0: all cores that this process
+   may use), in some tenths of a second and with 256 MiB of memory. */
+ECHO_API echo_status echo_measure_machine(int32_t threads,
+                                          echo_machine_rates *rates);
 
 ECHO_API echo_status echo_session_statistics(const echo_session *session,
                                              echo_statistics *statistics);

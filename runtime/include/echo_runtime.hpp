@@ -45,6 +45,14 @@ inline void check(echo_status status) {
     throw Error(status);
 }
 
+/// Measures this machine; see echo_measure_machine.
+inline echo_machine_rates measureMachine(int threads = 0) {
+  echo_machine_rates rates{};
+  rates.struct_size = sizeof(rates);
+  check(echo_measure_machine(threads, &rates));
+  return rates;
+}
+
 /// A session that is closed at the end of its life. Movable, not copyable.
 class Session {
 public:
@@ -63,6 +71,9 @@ public:
   }
 
   echo_session *handle() const { return session; }
+
+  /// The name of the compiled function.
+  std::string function() const { return echo_session_function(session); }
 
   /// Arguments and results of the step, in their order.
   std::vector<echo_tensor_info> tensors() const {
@@ -136,6 +147,19 @@ public:
   }
   void load(const std::string &path) {
     check(echo_session_load(session, path.c_str()));
+  }
+
+  void setProfiling(bool enabled) {
+    check(echo_session_set_profiling(session, enabled));
+  }
+  /// One entry per call of a step, in their order.
+  std::vector<echo_profile_entry> profile() const {
+    std::vector<echo_profile_entry> entries(statistics().calls);
+    for (size_t i = 0; i < entries.size(); ++i) {
+      entries[i].struct_size = sizeof(echo_profile_entry);
+      check(echo_session_profile_entry(session, i, &entries[i]));
+    }
+    return entries;
   }
 
   echo_statistics statistics() const {

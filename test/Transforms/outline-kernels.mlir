@@ -62,7 +62,7 @@ func.func @types(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, te
 // CHECK:      func.func private @kernel_0(
 // CHECK-SAME:   %[[X:[^:]*]]: tensor<8xf32> {echo.overwritable = array<i64: 0>}
 // CHECK-SAME:   %[[Y:[^:]*]]: tensor<8xf32> {echo.overwritable = array<i64: 0>}
-// CHECK-SAME:   -> tensor<8xf32> attributes {echo.kernel}
+// CHECK-SAME:   -> tensor<8xf32> attributes {echo.cost = {bytes = 96 : i64, flops = 8 : i64, ops = "sub"}, echo.kernel}
 // CHECK-NEXT:   %[[S:.*]] = echo.sub %[[X]], %[[Y]]
 // CHECK-NEXT:   return %[[S]]
 // CHECK:      func.func private @kernel_1(
@@ -70,3 +70,21 @@ func.func @types(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, te
 // CHECK-SAME:   tensor<4x8xf32> {echo.overwritable = array<i64: 0>}, %{{[^:]*}}: tensor<8xf32>)
 // CHECK:      func.func private @kernel_3(%{{[^:]*}}: tensor<4x8xf32>)
 // CHECK:      func.func private @kernel_4(%{{[^:]*}}: tensor<4x8xf32>)
+
+// A launch costs its ops' flops, and the bytes of its arguments and results as
+// far as they are read: 3 rows of the table, and 4 of 8 elements.
+// bytes: indices 3 * 4, rows 3 * 8 * 4, slice 4 * 4, results 3 * 8 * 4 + 4 * 4.
+// flops: 24 products and 4 exponentials.
+// CHECK:      func.func private @kernel_5(
+// CHECK-SAME:   echo.cost = {bytes = 236 : i64, flops = 28 : i64, ops = "embedding+mul+slice+exp"}
+func.func @cost(%t: tensor<100x8xf32>, %i: tensor<3xi32>, %a: tensor<8xf32>) -> (tensor<3x8xf32>, tensor<4xf32>) {
+  %0:2 = echo.kernel(%t, %i, %a) : (tensor<100x8xf32>, tensor<3xi32>, tensor<8xf32>) -> (tensor<3x8xf32>, tensor<4xf32>) {
+  ^bb0(%x: tensor<100x8xf32>, %y: tensor<3xi32>, %z: tensor<8xf32>):
+    %e = echo.embedding %x, %y : (tensor<100x8xf32>, tensor<3xi32>) -> tensor<3x8xf32>
+    %m = echo.mul %e, %e : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
+    %s = echo.slice %z {offsets = array<i64: 4>, sizes = array<i64: 4>, strides = array<i64: 1>} : (tensor<8xf32>) -> tensor<4xf32>
+    %x2 = echo.exp %s : (tensor<4xf32>) -> tensor<4xf32>
+    echo.yield %m, %x2 : tensor<3x8xf32>, tensor<4xf32>
+  }
+  return %0#0, %0#1 : tensor<3x8xf32>, tensor<4xf32>
+}

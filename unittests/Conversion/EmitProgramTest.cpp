@@ -23,7 +23,8 @@ namespace {
 // Two kernels, a product with a bias, a copy, a view of a parameter and one of
 // a view; the second kernel is called twice.
 const char *const kHost = R"mlir(
-llvm.func @scale(!llvm.ptr, i64, i64) attributes {echo.kernel, echo.chunks = 3 : i64}
+llvm.func @scale(!llvm.ptr, i64, i64) attributes {echo.kernel, echo.chunks = 3 : i64,
+    echo.cost = {bytes = 40 : i64, flops = 8 : i64, ops = "mul+exp"}}
 llvm.func @sum(!llvm.ptr, i64, i64) attributes {echo.kernel, echo.chunks = 1 : i64}
 func.func @step(
     %w: memref<2x4xf32> {echo.role = "parameter", echo.name = "w", echo.init = #echo.init<uniform, -0.5, 0.5>},
@@ -159,7 +160,10 @@ TEST_F(EmitProgram, NumbersKernelsAndResolvesViews) {
   EXPECT_EQ(scale.function, 0u);
   EXPECT_EQ(scale.chunks, 3u);
   EXPECT_EQ(program.strings[scale.layer], "encoder/l0");
-  EXPECT_EQ(program.strings[scale.op], "scale");
+  EXPECT_EQ(program.strings[scale.name], "scale");
+  EXPECT_EQ(program.strings[scale.op], "mul+exp");
+  EXPECT_EQ(scale.flops, 8u);
+  EXPECT_EQ(scale.bytes, 40u);
   ASSERT_EQ(scale.numOperands, 2u);
   EXPECT_EQ(operand(scale, 0), Place(0, 64));
   EXPECT_EQ(operand(scale, 1), Place(0, 0));
@@ -168,6 +172,12 @@ TEST_F(EmitProgram, NumbersKernelsAndResolvesViews) {
   const ::echo::Call &gemm = program.calls[1];
   EXPECT_EQ(gemm.kind, ::echo::CallKind::Gemm);
   EXPECT_EQ(program.strings[gemm.layer], "encoder/l1");
+  EXPECT_EQ(program.strings[gemm.name], "gemm 4x4x2 nn bias");
+  EXPECT_EQ(program.strings[gemm.op], "gemm");
+  // 4 * 4 results of 2 products, 2 sums and the bias; a 4x2, b 2x4, c 4x4,
+  // bias 4 of 4 bytes each.
+  EXPECT_EQ(gemm.flops, 16u * 4 + 16);
+  EXPECT_EQ(gemm.bytes, (8u + 8 + 16 + 4) * 4);
   ASSERT_EQ(gemm.numOperands, 4u);
   EXPECT_EQ(operand(gemm, 0), Place(0, 0));
   EXPECT_EQ(operand(gemm, 1), Place(1, 0));
@@ -188,12 +198,18 @@ TEST_F(EmitProgram, NumbersKernelsAndResolvesViews) {
     EXPECT_EQ(sum.function, 1u);
     EXPECT_EQ(sum.chunks, 1u);
     EXPECT_EQ(program.strings[sum.layer], "");
+    // No cost stands on it: operands of 2, 16 and 1 f32.
+    EXPECT_EQ(program.strings[sum.op], "sum");
+    EXPECT_EQ(sum.flops, 0u);
+    EXPECT_EQ(sum.bytes, 19u * 4);
     EXPECT_EQ(operand(sum, 0), Place(1, 24));
     EXPECT_EQ(operand(sum, 2), Place(0, 192));
   }
 
   const ::echo::Call &copy = program.calls[4];
   EXPECT_EQ(copy.kind, ::echo::CallKind::Copy);
+  EXPECT_EQ(program.strings[copy.name], "copy");
+  EXPECT_EQ(copy.bytes, 64u);
   EXPECT_EQ(operand(copy, 0), Place(0, 64));
   EXPECT_EQ(operand(copy, 1), Place(1, 0));
   ASSERT_EQ(copy.numParameters, 1u);

@@ -116,6 +116,20 @@ TEST(Allocation, StepsAllocateNothing) {
   }
 }
 
+TEST(Allocation, ProfiledStepsAllocateNothing) {
+  Folder folder;
+  compileStep(folder.path("step.so"));
+  Session session(folder.path("step.so"), 2);
+  session.initialize(1);
+  session.step();
+  session.setProfiling(true);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(allocationsOfStep(session), 0u);
+    EXPECT_EQ(session.statistics().last_step_allocations, 0u);
+  }
+  EXPECT_EQ(session.profile()[0].runs, 3u);
+}
+
 TEST(Allocation, OnlyTheStepAfterSharingAllocates) {
   Folder folder;
   compileStep(folder.path("step.so"));

@@ -102,10 +102,10 @@ TEST(Artifact, Programs) {
   EXPECT_CONTAINS(errorOf(path, ECHO_INVALID_ARTIFACT), "checksum");
 
   bytes = makeStepProgram().serialize();
-  bytes[8] = 2;
+  bytes[8] = 3;
   compileArtifact(folder.path("version.so"), stepKernels(), bytes);
   EXPECT_CONTAINS(errorOf(folder.path("version.so"), ECHO_INVALID_ARTIFACT),
-                  "program version 2, this runtime reads version 1");
+                  "program version 3, this runtime reads version 2");
 
   Program program = makeStepProgram();
   program.target = "cuda";

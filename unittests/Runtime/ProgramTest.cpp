@@ -29,7 +29,7 @@ Program makeProgram() {
   p.arenaBytes = 256;
   p.logicalPeakBytes = 92;
   p.numKernels = 2;
-  p.strings = {"dense", "gemm", "copy", "kernel0"};
+  p.strings = {"dense", "gemm", "copy", "kernel0", "add"};
   p.tensors = {
       {"x", Role::Input, DataType::F32, {2, 3}, 24, {0, 0}, {}, false},
       {"w",
@@ -55,9 +55,9 @@ Program makeProgram() {
                 {0, 64}, {0, 128}, {0, 128}, {0, 192}};
   //              type           batch m  n  k  tA tB sA sB sC accumulate
   p.parameters = {int64_t(DataType::F32), 1, 2, 4, 3, 0, 0, 0, 0, 0, 0, 32, 7};
-  p.calls = {{CallKind::Gemm, 0, 0, 0, 4, 0, 11, 0, 1},
-             {CallKind::Copy, 0, 0, 4, 2, 11, 1, 0, 2},
-             {CallKind::Kernel, 1, 5, 6, 2, 12, 1, 0, 3}};
+  p.calls = {{CallKind::Gemm, 0, 0, 0, 4, 0, 11, 0, 1, 1, 56, 120},
+             {CallKind::Copy, 0, 0, 4, 2, 11, 1, 0, 2, 2, 0, 64},
+             {CallKind::Kernel, 1, 5, 6, 2, 12, 1, 0, 3, 4, 8, 36}};
   return p;
 }
 
@@ -118,7 +118,10 @@ TEST(Program, RoundTrip) {
   EXPECT_EQ(read.calls[2].numOperands, 2u);
   EXPECT_EQ(read.calls[2].firstParameter, 12u);
   EXPECT_EQ(read.calls[2].numParameters, 1u);
-  EXPECT_EQ(read.calls[2].op, 3u);
+  EXPECT_EQ(read.calls[2].name, 3u);
+  EXPECT_EQ(read.calls[2].op, 4u);
+  EXPECT_EQ(read.calls[2].flops, 8u);
+  EXPECT_EQ(read.calls[2].bytes, 36u);
   EXPECT_EQ(read.serialize(), bytes);
 }
 
@@ -321,8 +324,9 @@ TEST(Program, OperandsAndCalls) {
   EXPECT_ERROR("operand table", p.calls[2].firstOperand = UINT32_MAX);
   EXPECT_ERROR("parameter table", p.calls[2].numParameters = 2);
   EXPECT_ERROR("parameter table", p.calls[2].firstParameter = UINT32_MAX);
-  EXPECT_ERROR("string table", p.calls[2].op = 4);
-  EXPECT_ERROR("string table", p.calls[2].layer = 4);
+  EXPECT_ERROR("string table", p.calls[2].name = 5);
+  EXPECT_ERROR("string table", p.calls[2].op = 5);
+  EXPECT_ERROR("string table", p.calls[2].layer = 5);
   EXPECT_ERROR("kernel 2, but there are 2", p.calls[2].function = 2);
   EXPECT_ERROR("chunks", p.calls[2].chunks = UINT64_MAX);
   EXPECT_ERROR("unknown kind of call", p.calls[2].kind = CallKind(3));

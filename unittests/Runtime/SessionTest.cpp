@@ -351,6 +351,71 @@ TEST_F(SessionTest, Statistics) {
             ECHO_INVALID_ARGUMENT);
 }
 
+TEST_F(SessionTest, Profile) {
+  Session session(step(), 2);
+  session.initialize(1);
+  session.step();
+  EXPECT_THROW(session.profile(), runtime::Error) << "it was never on";
+  session.setProfiling(true);
+  for (const echo_profile_entry &entry : session.profile())
+    EXPECT_EQ(entry.runs, 0u);
+  for (int i = 0; i < 3; ++i)
+    session.step();
+  session.setProfiling(false);
+  session.step();
+  std::vector<echo_profile_entry> entries = session.profile();
+  ASSERT_EQ(entries.size(), 5u);
+  double end = 0, seconds = 0;
+  for (const echo_profile_entry &entry : entries) {
+    EXPECT_STREQ(entry.layer, "regression");
+    EXPECT_EQ(entry.runs, 3u);
+    EXPECT_GE(entry.last_seconds, 0);
+    EXPECT_GE(entry.seconds, entry.last_seconds);
+    // A call begins where the one before it ended, but for rounding.
+    EXPECT_NEAR(entry.last_begin, end, 1e-12);
+    end = entry.last_begin + entry.last_seconds;
+    seconds += entry.seconds;
+  }
+  EXPECT_LE(seconds, session.statistics().total_step_seconds);
+  EXPECT_EQ(entries[0].kind, ECHO_CALL_GEMM);
+  EXPECT_STREQ(entries[0].name, "gemm");
+  EXPECT_EQ(entries[0].flops, 56u);
+  EXPECT_EQ(entries[0].bytes, 112u);
+  EXPECT_EQ(entries[1].kind, ECHO_CALL_KERNEL);
+  EXPECT_STREQ(entries[1].name, "difference");
+  EXPECT_STREQ(entries[1].op, "sub+mul+reduce");
+  EXPECT_EQ(entries[4].bytes, 16u);
+
+  // Switched on again, everything starts from zero.
+  session.setProfiling(true);
+  session.setProfiling(true);
+  session.step();
+  EXPECT_EQ(session.profile()[3].runs, 1u);
+
+  echo_profile_entry entry{};
+  entry.struct_size = sizeof(entry);
+  EXPECT_EQ(echo_session_profile_entry(session.handle(), 5, &entry),
+            ECHO_INVALID_ARGUMENT);
+  EXPECT_EQ(echo_session_profile_entry(session.handle(), 0, nullptr),
+            ECHO_INVALID_ARGUMENT);
+  entry.struct_size = 8;
+  EXPECT_EQ(echo_session_profile_entry(session.handle(), 0, &entry),
+            ECHO_INVALID_ARGUMENT);
+  EXPECT_EQ(echo_session_set_profiling(nullptr, 1), ECHO_INVALID_ARGUMENT);
+}
+
+TEST(MachineRates, AreMeasured) {
+  echo_machine_rates rates = runtime::measureMachine(1);
+  EXPECT_EQ(rates.threads, 1);
+  EXPECT_GT(rates.memory_bytes_per_second, 0);
+  EXPECT_GT(rates.cache_bytes_per_second, 0);
+  EXPECT_GT(rates.gemm_flops_per_second, 0);
+  EXPECT_EQ(echo_measure_machine(-1, &rates), ECHO_INVALID_ARGUMENT);
+  EXPECT_EQ(echo_measure_machine(1, nullptr), ECHO_INVALID_ARGUMENT);
+  rates.struct_size = 4;
+  EXPECT_EQ(echo_measure_machine(1, &rates), ECHO_INVALID_ARGUMENT);
+}
+
 TEST_F(SessionTest, Move) {
   Session first(step());
   first.initialize(1);

@@ -28,7 +28,8 @@ Program test::makeStepProgram() {
   p.arenaBytes = 384;
   p.logicalPeakBytes = 48 + 32 + 4 + 32 + 4 + 24;
   p.numKernels = 3;
-  p.strings = {"regression", "gemm", "difference", "update", "count"};
+  p.strings = {"regression", "gemm",           "difference", "update",
+               "count",      "sub+mul+reduce", "mul+sub",    "add"};
   p.tensors = {
       {"x",
        Role::Input,
@@ -91,11 +92,11 @@ Program test::makeStepProgram() {
   auto f32 = static_cast<int64_t>(DataType::F32);
   p.parameters = {f32, 1,   kRows, kOut,  kIn, 0, 0, 0, 0, 0, 0,     f32,
                   1,   kIn, kOut,  kRows, 1,   0, 0, 0, 0, 0, kRows, 1};
-  p.calls = {{CallKind::Gemm, 0, 0, 0, 4, 0, 11, 0, 1},
-             {CallKind::Kernel, 0, 1, 4, 4, 22, 1, 0, 2},
-             {CallKind::Gemm, 0, 0, 8, 3, 11, 11, 0, 1},
-             {CallKind::Kernel, 1, kOut, 11, 5, 22, 1, 0, 3},
-             {CallKind::Kernel, 2, 1, 16, 1, 23, 1, 0, 4}};
+  p.calls = {{CallKind::Gemm, 0, 0, 0, 4, 0, 11, 0, 1, 1, 56, 112},
+             {CallKind::Kernel, 0, 1, 4, 4, 22, 1, 0, 2, 5, 24, 100},
+             {CallKind::Gemm, 0, 0, 8, 3, 11, 11, 0, 1, 1, 48, 104},
+             {CallKind::Kernel, 1, kOut, 11, 5, 22, 1, 0, 3, 6, 24, 124},
+             {CallKind::Kernel, 2, 1, 16, 1, 23, 1, 0, 4, 7, 0, 16}};
   return p;
 }
 
