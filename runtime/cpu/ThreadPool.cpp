@@ -8,6 +8,8 @@
 
 #include "ThreadPool.h"
 
+#include "Error.h"
+
 #include <algorithm>
 #include <sched.h>
 #include <stdexcept>
@@ -19,9 +21,18 @@ namespace {
 
 // Ranges per thread: enough that an uneven load evens out.
 constexpr int kRangesPerThread = 4;
-// About ten microseconds: longer than the gap between two kernels of a step,
-// shorter than what another process would miss.
-constexpr int kSpins = 200;
+// Some fifty microseconds: longer than what lies between two loops of a step,
+// a call on one thread or the caller's work, and about as long as it takes to
+// wake a sleeping thread.
+constexpr int kSpins = 1500;
+
+// The parts of ThreadPool::state.
+constexpr uint64_t kActive = (uint64_t(1) << 16) - 1; // workers inside
+constexpr uint64_t kOpen = uint64_t(1) << 16;         // workers may join
+constexpr uint64_t kStopping = uint64_t(1) << 17;
+constexpr uint64_t kLoop = uint64_t(1) << 18; // counts loops
+
+uint64_t loopOf(uint64_t state) { return state / kLoop; }
 
 thread_local bool insideBody = false;
 
@@ -49,6 +60,13 @@ int echo::availableCores() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+int echo::checkThreads(int threads) {
+  if (threads < 0 || threads > 1024)
+    throwInvalid("threads is " + std::to_string(threads) +
+                 ", expected 0 (all cores) to 1024");
+  return threads == 0 ? availableCores() : threads;
+}
+
 ThreadPool::ThreadPool(int threads) {
   // Spinning helps only while every thread has a core.
   if (threads <= availableCores())
@@ -66,12 +84,7 @@ ThreadPool::ThreadPool(int threads) {
 ThreadPool::~ThreadPool() { stopWorkers(); }
 
 void ThreadPool::stopWorkers() {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    stopping = true;
-    generation.fetch_add(1, std::memory_order_release);
-  }
-  wakeUp.notify_all();
+  publish(kStopping, static_cast<int64_t>(workers.size()));
   for (std::thread &worker : workers)
     worker.join();
 }
@@ -98,36 +111,83 @@ void ThreadPool::takeRanges() {
   }
 }
 
+uint64_t ThreadPool::awaitLoop(uint64_t seen) {
+  for (int i = 0; i < spins; ++i) {
+    uint64_t current = state.load(std::memory_order_acquire);
+    if (loopOf(current) != seen)
+      return current;
+    pause();
+  }
+  std::unique_lock<std::mutex> lock(mutex);
+  // Sequentially consistent with publish(): either the caller sees a sleeper,
+  // or the sleeper sees the loop.
+  sleepers.fetch_add(1);
+  uint64_t current;
+  while (loopOf(current = state.load()) == seen)
+    wakeUp.wait(lock);
+  sleepers.fetch_sub(1);
+  return current;
+}
+
+bool ThreadPool::join(uint64_t current) {
+  uint64_t loop = loopOf(current);
+  while ((current & kOpen) && loopOf(current) == loop)
+    if (state.compare_exchange_weak(current, current + 1,
+                                    std::memory_order_acquire))
+      return true;
+  return false;
+}
+
+void ThreadPool::leave() {
+  uint64_t after = state.fetch_sub(1) - 1;
+  if ((after & (kActive | kOpen)) == 0 && callerSleeps.load()) {
+    std::lock_guard<std::mutex> lock(mutex);
+    finished.notify_one();
+  }
+}
+
 void ThreadPool::workerLoop() {
   uint64_t seen = 0;
   while (true) {
-    for (int i = 0; i < spins; ++i) {
-      if (generation.load(std::memory_order_acquire) != seen)
-        break;
-      pause();
-    }
-    {
-      std::unique_lock<std::mutex> lock(mutex);
-      while (generation.load(std::memory_order_relaxed) == seen) {
-        ++sleepers;
-        wakeUp.wait(lock);
-        --sleepers;
-      }
-      if (stopping)
-        return;
-      seen = generation.load(std::memory_order_relaxed);
-      // Too late for this loop: the caller has done it alone.
-      if (!open)
-        continue;
-      active.fetch_add(1, std::memory_order_relaxed);
-    }
+    uint64_t current = awaitLoop(seen);
+    if (current & kStopping)
+      return;
+    seen = loopOf(current);
+    // Too late for a loop: the caller has done it alone.
+    if (!join(current))
+      continue;
     takeRanges();
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      if (active.fetch_sub(1, std::memory_order_release) == 1)
-        finished.notify_one();
-    }
+    leave();
   }
+}
+
+void ThreadPool::publish(uint64_t flags, int64_t wanted) {
+  // No worker is inside and none can join: nobody else writes.
+  uint64_t next = (loopOf(state.load(std::memory_order_relaxed)) + 1) * kLoop;
+  state.store(next | flags);
+  int64_t asleep = sleepers.load();
+  if (asleep == 0)
+    return;
+  { // Those who are about to sleep have looked at the state, or will.
+    std::lock_guard<std::mutex> lock(mutex);
+  }
+  for (int64_t i = 0; i < std::min(asleep, wanted); ++i)
+    wakeUp.notify_one();
+}
+
+void ThreadPool::close() {
+  uint64_t current = state.fetch_and(~kOpen) & ~kOpen;
+  for (int i = 0; i < spins && (current & kActive); ++i) {
+    pause();
+    current = state.load(std::memory_order_acquire);
+  }
+  if ((current & kActive) == 0)
+    return;
+  std::unique_lock<std::mutex> lock(mutex);
+  // Sequentially consistent with leave().
+  callerSleeps.store(true);
+  finished.wait(lock, [this] { return (state.load() & kActive) == 0; });
+  callerSleeps.store(false);
 }
 
 void ThreadPool::run(int64_t count, Body function, void *data) {
@@ -147,36 +207,15 @@ void ThreadPool::run(int64_t count, Body function, void *data) {
     return;
   }
 
-  int toWake;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    body = function;
-    context = data;
-    chunks = count;
-    ranges = std::min<int64_t>(count, int64_t(threads()) * kRangesPerThread);
-    nextRange.store(0, std::memory_order_relaxed);
-    error = nullptr;
-    open = true;
-    generation.fetch_add(1, std::memory_order_release);
-    toWake = static_cast<int>(std::min<int64_t>(sleepers, ranges - 1));
-  }
-  for (int i = 0; i < toWake; ++i)
-    wakeUp.notify_one();
+  body = function;
+  context = data;
+  chunks = count;
+  ranges = std::min<int64_t>(count, int64_t(threads()) * kRangesPerThread);
+  nextRange.store(0, std::memory_order_relaxed);
+  error = nullptr;
+  publish(kOpen, ranges - 1);
   takeRanges();
-
-  for (int i = 0; i < spins; ++i) {
-    if (active.load(std::memory_order_acquire) == 0)
-      break;
-    pause();
-  }
-  std::exception_ptr thrown;
-  {
-    std::unique_lock<std::mutex> lock(mutex);
-    open = false;
-    finished.wait(
-        lock, [this] { return active.load(std::memory_order_acquire) == 0; });
-    thrown = std::exchange(error, nullptr);
-  }
-  if (thrown)
+  close();
+  if (std::exception_ptr thrown = std::exchange(error, nullptr))
     std::rethrow_exception(thrown);
 }

@@ -23,8 +23,9 @@ namespace echo {
 /// Runs loops over chunks on a fixed set of threads, the calling one among
 /// them. Which thread takes which chunks is left open; what a chunk is was
 /// settled by the shape before, so that results don't depend on it. Between
-/// loops the workers spin for some microseconds and then sleep. Running a loop
-/// allocates nothing.
+/// loops the workers spin for a while and then sleep; a loop that finds them
+/// spinning takes no lock and makes no system call. Running a loop allocates
+/// nothing.
 class ThreadPool {
 public:
   /// Evaluates chunks [begin, end).
@@ -58,25 +59,36 @@ public:
 
 private:
   void workerLoop();
+  /// Waits for another loop than `seen`, spinning and then asleep; its state.
+  uint64_t awaitLoop(uint64_t seen);
+  /// Joins the open loop of `state`; false if it was closed meanwhile.
+  bool join(uint64_t state);
+  void leave();
   /// Takes ranges of the current loop until there are none.
   void takeRanges();
+  /// Begins a loop, and wakes up to `wanted` sleeping workers.
+  void publish(uint64_t flags, int64_t wanted);
+  /// Closes the loop and waits until all workers have left it.
+  void close();
   void stopWorkers();
 
-  // The current loop; written under the mutex while no worker is active.
+  // The current loop; written while no worker is inside one.
   Body body = nullptr;
   void *context = nullptr;
   int64_t chunks = 0;
   int64_t ranges = 0;
-  std::atomic<int64_t> nextRange{0};
-  std::exception_ptr error; // under the mutex
+  // On cache lines of their own: all threads write them.
+  alignas(64) std::atomic<int64_t> nextRange{0};
 
-  std::mutex mutex;
+  /// The number of the loop, whether workers may join it, and how many are
+  /// inside; see ThreadPool.cpp. One word, so that a worker that comes late
+  /// never touches the next loop.
+  alignas(64) std::atomic<uint64_t> state{0};
+  alignas(64) std::atomic<int> sleepers{0};
+  std::atomic<bool> callerSleeps{false};
+  std::mutex mutex; // for those who sleep
   std::condition_variable wakeUp, finished;
-  std::atomic<uint64_t> generation{0}; // counts loops
-  std::atomic<int> active{0};          // workers inside the current loop
-  bool open = false;                   // workers may still join
-  bool stopping = false;
-  int sleepers = 0;
+  std::exception_ptr error; // under the mutex
   int spins = 0;
   std::atomic<bool> busy{false};
   std::vector<std::thread> workers;
@@ -84,6 +96,10 @@ private:
 
 /// How many cores this process may use, at least 1.
 int availableCores();
+
+/// The number of threads that a caller asked for, 0 for all cores; throws
+/// Error.
+int checkThreads(int threads);
 
 } // namespace echo
 
