@@ -18,6 +18,9 @@ config.environment["PATH"] = os.pathsep.join(
     [tools, config.llvm_tools_dir, os.environ.get("PATH", ""), cuda_bin])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.environment["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH", "")
+# Nothing of the user's.
+config.environment["ECHO_CACHE_DIR"] = os.path.join(config.test_exec_root,
+                                                    "cache")
 for name in ("HOME", "CCACHE_DIR", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -13,9 +13,54 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/Error.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace mlir::echo;
+
+namespace {
+
+/// Adds the time that it lives to the phases, if they are wanted.
+class PhaseTimer {
+public:
+  PhaseTimer(const ArtifactOptions &options, StringRef name)
+      : phases(options.phases), name(name), start(Clock::now()) {}
+  ~PhaseTimer() {
+    if (phases)
+      phases->push_back(
+          {name, std::chrono::duration<double>(Clock::now() - start).count()});
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<PhaseTime> *phases;
+  std::string name;
+  Clock::time_point start;
+};
+
+/// Times the passes on modules; what they run inside is part of them.
+class PassTimer : public PassInstrumentation {
+public:
+  explicit PassTimer(const ArtifactOptions &options) : options(options) {}
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (isa<ModuleOp>(op))
+      timer.emplace(options, pass->getArgument());
+  }
+  void runAfterPass(Pass *, Operation *op) override {
+    if (isa<ModuleOp>(op))
+      timer.reset();
+  }
+  void runAfterPassFailed(Pass *pass, Operation *op) override {
+    runAfterPass(pass, op);
+  }
+
+private:
+  const ArtifactOptions &options;
+  std::optional<PhaseTimer> timer;
+};
+
+} // namespace
 
 /// Only the entry is compiled: everything that it doesn't use goes away.
 static LogicalResult isolateEntry(ModuleOp module, StringRef entry,
@@ -38,6 +83,8 @@ static LogicalResult lowerForCPU(ModuleOp module,
   if (failed(isolateEntry(module, options.entry, entry)))
     return failure();
   PassManager manager(module.getContext());
+  if (options.phases)
+    manager.addInstrumentation(std::make_unique<PassTimer>(options));
   manager.addPass(createSymbolDCEPass());
   if (!options.optimizer.empty()) {
     TrainingStepOptions trainingStep;
@@ -90,10 +137,15 @@ LogicalResult mlir::echo::compileToArtifact(ModuleOp module,
                                             StringRef path, EmitKind kind) {
   if (kind == EmitKind::SharedObject) {
     FailureOr<cpu::Machine> machine = lower(module, options);
-    SmallVector<cpu::ObjectBuffer> objects;
-    if (failed(machine) ||
-        failed(cpu::generateObjects(module, *machine, options, objects)))
+    if (failed(machine))
       return failure();
+    SmallVector<cpu::ObjectBuffer> objects;
+    {
+      PhaseTimer timer(options, "codegen");
+      if (failed(cpu::generateObjects(module, *machine, options, objects)))
+        return failure();
+    }
+    PhaseTimer timer(options, "link");
     return cpu::linkSharedObject(module.getLoc(), objects, path);
   }
   LogicalResult result = success();

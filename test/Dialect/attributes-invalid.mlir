@@ -233,7 +233,7 @@ func.func @unknown_on_result(%a: tensor<f32>) -> (tensor<f32> {echo.lost}) { ret
 
 // -----
 
-// expected-error @+1 {{unknown attribute 'echo.kernels' on a function; expected one of 'echo.kernel', 'echo.chunks', 'echo.constants', 'echo.arena_bytes', 'echo.arena_alignment', 'echo.logical_peak_bytes'}}
+// expected-error @+1 {{unknown attribute 'echo.kernels' on a function; expected one of 'echo.kernel', 'echo.cost', 'echo.chunks', 'echo.constants', 'echo.arena_bytes', 'echo.arena_alignment', 'echo.logical_peak_bytes'}}
 func.func @unknown_on_function() attributes {echo.kernels} { return }
 
 // -----
@@ -271,6 +271,11 @@ func.func private @offset(memref<f32> {echo.arena_offset = 0 : i32})
 
 // expected-error @+1 {{expected 'echo.arena' on argument 0 to be a unit attribute, found true}}
 func.func private @arena(memref<f32> {echo.arena = true})
+
+// -----
+
+// expected-error @+1 {{expected 'echo.cost' on a function to be {bytes, flops : i64, ops : string}, found {bytes = 1 : i64, flops = 2 : i32, ops = "add"}}}
+func.func private @cost() attributes {echo.cost = {bytes = 1 : i64, flops = 2 : i32, ops = "add"}}
 
 // -----
 

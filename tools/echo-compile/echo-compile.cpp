@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../CacheOptions.h"
 #include "../LibraryOptions.h"
 #include "Echo/InitAll.h"
 #include "Echo/Target/Artifact.h"
@@ -25,6 +26,8 @@ namespace cl = llvm::cl;
 namespace {
 
 struct CommandLine {
+  CommandLine() : cache(category) {}
+
   cl::OptionCategory category{"echo-compile options"};
   cl::opt<std::string> input{cl::Positional, cl::desc("<model.mlir, or ->"),
                              cl::init("-"), cl::cat(category)};
@@ -73,6 +76,7 @@ struct CommandLine {
                           cl::desc("Optimization level, 0 to 3 (default: 3)"),
                           cl::value_desc("level"), cl::init(3),
                           cl::cat(category)};
+  CacheOptions cache;
   cl::opt<unsigned> threads{
       "threads",
       cl::desc("Threads for code generation (default: 2); the output doesn't "
@@ -81,6 +85,15 @@ struct CommandLine {
 };
 
 } // namespace
+
+/// Writes a file, first under a temporary name.
+static llvm::Error write(StringRef path, StringRef content) {
+  return llvm::writeToOutput(path,
+                             [&](llvm::raw_ostream &stream) -> llvm::Error {
+                               stream << content;
+                               return llvm::Error::success();
+                             });
+}
 
 static int fail(const Twine &message) {
   llvm::errs() << "echo-compile: error: " << message << "\n";
@@ -101,6 +114,40 @@ int main(int argc, char **argv) {
     return fail("expected an optimization level of 0 to 3, found " +
                 Twine(options.level));
 
+  ArtifactOptions artifact;
+  artifact.target = options.target;
+  artifact.entry = options.entry;
+  artifact.optimizer = options.optimizer;
+  artifact.cpu = options.cpu;
+  artifact.features = options.features;
+  artifact.alignment = options.alignment;
+  artifact.optimizationLevel = options.level;
+  artifact.threads = options.threads;
+
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      openInputFile(options.input, &error);
+  if (!file)
+    return fail(error);
+  std::unique_ptr<ArtifactCache> cache;
+  std::string key;
+  if (options.emit == EmitKind::SharedObject) {
+    llvm::Expected<std::unique_ptr<ArtifactCache>> opened =
+        options.cache.open();
+    if (!opened)
+      return fail(llvm::toString(opened.takeError()));
+    cache = std::move(*opened);
+  }
+  if (cache) {
+    key = ArtifactCache::key(file->getBuffer(), artifact);
+    if (std::optional<std::string> kept = cache->lookup(key)) {
+      if (llvm::Error failure = write(options.output, *kept))
+        return fail("can't write '" + options.output +
+                    "': " + llvm::toString(std::move(failure)));
+      return 0;
+    }
+  }
+
   DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
@@ -109,11 +156,6 @@ int main(int argc, char **argv) {
   // An error is its text and its place, not the whole graph.
   context.printOpOnDiagnostic(false);
 
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file =
-      openInputFile(options.input, &error);
-  if (!file)
-    return fail(error);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
@@ -125,15 +167,18 @@ int main(int argc, char **argv) {
     module->getOperation()->setLoc(
         FileLineColLoc::get(&context, options.input, 1, 1));
 
-  ArtifactOptions artifact;
-  artifact.target = options.target;
-  artifact.entry = options.entry;
-  artifact.optimizer = options.optimizer;
-  artifact.cpu = options.cpu;
-  artifact.features = options.features;
-  artifact.alignment = options.alignment;
-  artifact.optimizationLevel = options.level;
-  artifact.threads = options.threads;
-  return failed(
-      compileToArtifact(*module, artifact, options.output, options.emit));
+  DiagnosticCounter said(&context);
+  if (failed(compileToArtifact(*module, artifact, options.output,
+                               options.emit)))
+    return 1;
+  if (!cache || said.count() != 0)
+    return 0;
+  auto written = llvm::MemoryBuffer::getFile(options.output);
+  llvm::Error failure =
+      written ? cache->store(key, (*written)->getBuffer())
+              : llvm::errorCodeToError(written.getError());
+  if (failure)
+    llvm::errs() << "echo-compile: warning: "
+                 << llvm::toString(std::move(failure)) << "\n";
+  return 0;
 }

@@ -38,6 +38,8 @@ std::string Step::readInput(size_t index, std::string_view file,
   return std::string(readNpy(file, place, list[index].type, list[index].shape));
 }
 
+void Step::startProfiling() { throwInvalid("--profile needs --target=cpu"); }
+
 namespace {
 
 class ArtifactStep : public Step {
@@ -70,6 +72,7 @@ public:
   }
   void save(const std::string &path) const override { session.save(path); }
   void load(const std::string &path) override { session.load(path); }
+  std::string entry() const override { return session.function(); }
   std::optional<Memory> memory() const override {
     echo_statistics statistics = session.statistics();
     return Memory{statistics.arena_bytes, statistics.logical_peak_bytes};
@@ -79,6 +82,16 @@ public:
   }
   std::optional<uint64_t> calls() const override {
     return session.statistics().calls;
+  }
+  void startProfiling() override { session.setProfiling(true); }
+  std::vector<ProfileEntry> profile() const override {
+    std::vector<ProfileEntry> entries;
+    for (const echo_profile_entry &entry : session.profile())
+      entries.push_back({static_cast<CallKind>(entry.kind), entry.name,
+                         entry.op, entry.layer, entry.flops, entry.bytes,
+                         entry.runs, entry.seconds, entry.last_begin,
+                         entry.last_seconds});
+    return entries;
   }
 
 private:

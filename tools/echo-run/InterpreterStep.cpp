@@ -74,6 +74,9 @@ public:
     ++steps;
   }
   uint64_t trainingSteps() const override { return steps; }
+  std::string entry() const override {
+    return mlir::func::FuncOp(function).getName().str();
+  }
   void save(const std::string &path) const override;
   void load(const std::string &path) override;
 

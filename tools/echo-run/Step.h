@@ -9,6 +9,7 @@
 #ifndef ECHO_TOOLS_ECHORUN_STEP_H
 #define ECHO_TOOLS_ECHORUN_STEP_H
 
+#include "Profile.h"
 #include "Program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -53,11 +54,17 @@ public:
   virtual uint64_t trainingSteps() const = 0;
   virtual void save(const std::string &path) const = 0;
   virtual void load(const std::string &path) = 0;
+  /// The name of the function.
+  virtual std::string entry() const = 0;
   virtual std::optional<Memory> memory() const { return std::nullopt; }
   /// Heap allocations of the runtime in the last step, where they are counted.
   virtual std::optional<uint64_t> allocations() const { return std::nullopt; }
   /// Kernel and library calls of a step, where there are such.
   virtual std::optional<uint64_t> calls() const { return std::nullopt; }
+  /// Takes the time of every call from now on; throws echo::Error where there
+  /// are no calls.
+  virtual void startProfiling();
+  virtual std::vector<ProfileEntry> profile() const { return {}; }
 
 protected:
   std::vector<Tensor> list;

@@ -11,6 +11,7 @@
 #include "common/Error.h"
 #include "common/HalfFloat.h"
 #include "common/Npy.h"
+#include "echo_runtime.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -174,7 +175,28 @@ void setArguments(Step &step, const TrainingOptions &options) {
 struct Record {
   uint64_t stepsBefore = 0; ///< of the checkpoint that was resumed from
   std::vector<double> losses, seconds;
+  std::optional<Profile> profile;
 };
+
+/// The first of several steps is left out: it touches memory for the first
+/// time.
+bool profilingStartsAt(uint64_t step, const TrainingOptions &options) {
+  return options.profile && step == (options.steps > 1 ? 2 : 1);
+}
+
+Profile takeProfile(const Step &step, const TrainingOptions &options,
+                    const std::vector<double> &seconds) {
+  Profile profile;
+  profile.entries = step.profile();
+  profile.steps = seconds.size() > 1 ? seconds.size() - 1 : seconds.size();
+  for (size_t i = seconds.size() - profile.steps; i < seconds.size(); ++i)
+    profile.seconds += seconds[i];
+  echo_machine_rates rates = runtime::measureMachine(options.threads);
+  profile.threads = rates.threads;
+  profile.rates = {rates.memory_bytes_per_second, rates.cache_bytes_per_second,
+                   rates.gemm_flops_per_second};
+  return profile;
+}
 
 nlohmann::ordered_json makeReport(const Step &step,
                                   const TrainingOptions &options,
@@ -182,7 +204,7 @@ nlohmann::ordered_json makeReport(const Step &step,
   using nlohmann::ordered_json;
   ordered_json report;
   report["model"] = options.model;
-  report["function"] = options.entry;
+  report["function"] = step.entry();
   report["target"] = options.target;
   report["seed"] = options.seed;
   report["threads"] = options.threads;
@@ -196,6 +218,11 @@ nlohmann::ordered_json makeReport(const Step &step,
   report["seconds"] = {{"compile", options.compileSeconds},
                        {"total", total},
                        {"steps", record.seconds}};
+  ordered_json &phases = report["phases"] = ordered_json::array();
+  for (const auto &[name, seconds] : options.phases)
+    phases.push_back({{"name", name}, {"seconds", seconds}});
+  if (!options.cache.empty())
+    report["cache"] = options.cache;
   uint64_t persistent = persistentBytes(step);
   ordered_json &bytes = report["bytes"];
   bytes["persistent"] = persistent;
@@ -208,6 +235,10 @@ nlohmann::ordered_json makeReport(const Step &step,
     report["calls"] = *calls;
   if (std::optional<uint64_t> allocations = step.allocations())
     report["last_step_allocations"] = *allocations;
+  if (record.profile) {
+    report["machine"] = ratesReport(record.profile->rates);
+    report["profile"] = profileReport(*record.profile);
+  }
   ordered_json &tensors = report["tensors"] = ordered_json::array();
   for (const Tensor &tensor : step.tensors())
     tensors.push_back({{"name", tensor.name},
@@ -247,7 +278,8 @@ void run::checkOutputs(const TrainingOptions &options) {
                       "': " + (code ? code.message() : std::strerror(ENOTDIR)));
     AtomicFile probe(options.outputFolder + "/checkpoint.npz");
   }
-  for (const std::string &path : {options.checkpoint, options.report})
+  for (const std::string &path :
+       {options.checkpoint, options.report, options.trace})
     if (!path.empty())
       AtomicFile probe(path);
 }
@@ -258,6 +290,8 @@ void run::train(Step &step, const TrainingOptions &options) {
   Record record;
   record.stepsBefore = step.trainingSteps();
   for (uint64_t i = 1; i <= options.steps; ++i) {
+    if (profilingStartsAt(i, options))
+      step.startProfiling();
     auto start = std::chrono::steady_clock::now();
     step.step();
     std::chrono::duration<double> seconds =
@@ -283,6 +317,10 @@ void run::train(Step &step, const TrainingOptions &options) {
     step.save(options.checkpoint);
   if (!options.outputFolder.empty())
     writeResults(step, options.outputFolder, options.steps != 0);
+  if (options.profile)
+    record.profile = takeProfile(step, options, record.seconds);
+  if (!options.trace.empty())
+    writeFile(options.trace, chromeTrace(*record.profile).dump() + "\n");
   if (!options.report.empty())
     writeFile(options.report, makeReport(step, options, record).dump(2) + "\n");
   if (options.quiet)
@@ -293,4 +331,6 @@ void run::train(Step &step, const TrainingOptions &options) {
                 showBytes(memory->logicalPeak).c_str());
   std::printf("parameters and state %s\n",
               showBytes(persistentBytes(step)).c_str());
+  if (record.profile)
+    printProfile(*record.profile, stdout);
 }

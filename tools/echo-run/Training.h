@@ -24,10 +24,14 @@ struct TrainingOptions {
   std::string outputFolder, checkpoint, resume, report;
   uint64_t checkpointEvery = 0; ///< steps; 0: at the end alone
   bool quiet = false;
+  bool profile = false;
+  std::string trace; ///< file for a Chrome trace
   // For the report.
-  std::string model, entry, target;
+  std::string model, target;
   int threads = 0;
+  std::string cache; ///< "hit", "miss", "off"; "" where nothing is compiled
   double compileSeconds = 0;
+  std::vector<std::pair<std::string, double>> phases; ///< of compileSeconds
 };
 
 /// Splits name=value at the first '='; throws echo::Error naming `option`.

@@ -11,6 +11,7 @@
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Artifact.h"
 #include "Echo/Transforms/Bufferize.h"
+#include "../CacheOptions.h"
 #include "../LibraryOptions.h"
 #include "Training.h"
 #include "common/AtomicFile.h"
@@ -40,6 +41,8 @@ enum class Target { CPU, Interpreter };
 enum class Precision { Exact, F64 };
 
 struct Options {
+  Options() : cache(category) {}
+
   cl::OptionCategory category{"echo-run options"};
   cl::opt<std::string> model{cl::Positional, cl::Required, cl::cat(category),
                              cl::desc("<model.mlir or step.so>")};
@@ -95,6 +98,13 @@ struct Options {
   cl::opt<std::string> report{"report", cl::cat(category),
                               cl::value_desc("file.json"),
                               cl::desc("Write losses, times and memory there")};
+  cl::opt<std::string> profile{
+      "profile", cl::cat(category), cl::ValueOptional,
+      cl::value_desc("trace.json"),
+      cl::desc("Print where the time goes: per kernel and library call, by "
+               "kind and layer, beside what the machine reaches; with a file, "
+               "write the last step there as a Chrome trace")};
+  mlir::echo::CacheOptions cache;
   cl::opt<bool> quiet{"quiet", cl::cat(category), cl::init(false),
                       cl::desc("Print errors alone")};
 };
@@ -115,10 +125,9 @@ private:
   llvm::SmallString<128> path;
 };
 
-bool isSharedObject(const std::string &path) {
-  return llvm::StringRef(readFile(path))
-      .starts_with("\x7f"
-                   "ELF");
+bool isSharedObject(llvm::StringRef content) {
+  return content.starts_with("\x7f"
+                             "ELF");
 }
 
 mlir::DialectRegistry makeRegistry() {
@@ -132,15 +141,13 @@ mlir::DialectRegistry makeRegistry() {
 /// A module with its context; diagnostics are printed with their source line.
 class Model {
 public:
-  explicit Model(const std::string &path) : context(makeRegistry()) {
+  /// `content`, of the file `path`, outlives it.
+  Model(llvm::StringRef content, const std::string &path)
+      : context(makeRegistry()) {
     // An error is its text and its place, not the whole graph.
     context.printOpOnDiagnostic(false);
-    std::string message;
-    std::unique_ptr<llvm::MemoryBuffer> file =
-        mlir::openInputFile(path, &message);
-    if (!file)
-      throw Error(ECHO_IO_ERROR, message);
-    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(content, path),
+                               llvm::SMLoc());
     handler = std::make_unique<mlir::SourceMgrDiagnosticHandler>(
         sources, &context, llvm::errs());
     module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
@@ -161,19 +168,81 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-std::unique_ptr<Step> compile(Model &model, const std::string &entry,
-                              const Options &options) {
-  TemporaryFolder folder;
-  std::string path = folder.file("step.so");
+/// Times phases of getting a step ready.
+class Phases {
+public:
+  explicit Phases(TrainingOptions &training)
+      : training(training), start(Clock::now()) {}
+
+  /// The time since the last call, or the beginning, was `name`'s.
+  void add(const char *name) {
+    Clock::time_point now = Clock::now();
+    training.phases.emplace_back(
+        name, std::chrono::duration<double>(now - start).count());
+    start = now;
+  }
+  void add(const std::vector<mlir::echo::PhaseTime> &parts) {
+    for (const mlir::echo::PhaseTime &part : parts)
+      training.phases.emplace_back(part.name, part.seconds);
+    start = Clock::now();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  TrainingOptions &training;
+  Clock::time_point start;
+};
+
+/// The step of a graph, compiled or out of the cache.
+std::unique_ptr<Step> compile(llvm::StringRef content, const Options &options,
+                              TrainingOptions &training) {
+  Phases phases(training);
+  std::vector<mlir::echo::PhaseTime> parts;
   mlir::echo::ArtifactOptions artifact;
-  artifact.entry = entry;
+  artifact.entry = options.entry;
   artifact.optimizer = options.optimizer;
+  artifact.phases = &parts;
   if (options.threads != 0)
     artifact.threads = options.threads;
-  if (failed(mlir::echo::compileToArtifact(model.get(), artifact, path)))
-    throw Diagnosed();
+  TemporaryFolder folder;
+  std::string path = folder.file("step.so");
+
+  auto cache = options.cache.open();
+  if (!cache)
+    throw Error(ECHO_IO_ERROR, llvm::toString(cache.takeError()));
+  std::string key;
+  std::optional<std::string> kept;
+  if (*cache) {
+    key = mlir::echo::ArtifactCache::key(content, artifact);
+    kept = (*cache)->lookup(key);
+  }
+  training.cache = kept ? "hit" : *cache ? "miss" : "off";
+  if (kept) {
+    checkOutputs(training);
+    writeFile(path, *kept);
+    phases.add("cache");
+  } else {
+    Model model(content, options.model);
+    phases.add("parse");
+    // The entry is named before outputs are looked at.
+    if (failed(mlir::echo::findFunction(model.get(), options.entry)))
+      throw Diagnosed();
+    checkOutputs(training);
+    mlir::echo::DiagnosticCounter said(model.getContext());
+    if (failed(mlir::echo::compileToArtifact(model.get(), artifact, path)))
+      throw Diagnosed();
+    phases.add(parts);
+    if (*cache && said.count() == 0)
+      if (llvm::Error error = (*cache)->store(key, readFile(path)))
+        llvm::WithColor::warning(llvm::errs(), "echo-run")
+            << llvm::toString(std::move(error)) << "\n";
+    phases.add("cache");
+  }
   // The loader keeps what it has mapped: the file may go.
-  return openArtifact(path, static_cast<int>(options.threads));
+  std::unique_ptr<Step> step =
+      openArtifact(path, static_cast<int>(options.threads));
+  phases.add("load");
+  return step;
 }
 
 std::unique_ptr<Step> interpret(Model &model, mlir::func::FuncOp function,
@@ -204,6 +273,8 @@ void runTool(const Options &options) {
   training.resume = options.resume;
   training.report = options.report;
   training.quiet = options.quiet;
+  training.profile = options.profile.getNumOccurrences() != 0;
+  training.trace = options.profile;
   training.model = options.model;
   training.threads = static_cast<int>(options.threads);
   bool interpreted = options.target == Target::Interpreter;
@@ -216,26 +287,31 @@ void runTool(const Options &options) {
     throwInvalid("--checkpoint-every needs --checkpoint");
   if (options.precision.getNumOccurrences() && !interpreted)
     throwInvalid("--precision needs --target=interpreter");
+  if (training.profile && interpreted)
+    throwInvalid("--profile needs --target=cpu");
+  if (training.profile && training.steps == 0)
+    throwInvalid("--profile needs a step to run");
 
   auto start = std::chrono::steady_clock::now();
+  std::string content = readFile(options.model);
   std::unique_ptr<Model> model;
   std::unique_ptr<Step> step;
-  if (isSharedObject(options.model)) {
+  if (isSharedObject(content)) {
     if (interpreted || !options.entry.empty() || !options.optimizer.empty())
       throwInvalid("'" + options.model +
                    "' is compiled: --target=interpreter, --entry and "
                    "--optimizer take an .mlir file");
     checkOutputs(training);
     step = openArtifact(options.model, static_cast<int>(options.threads));
-  } else {
-    model = std::make_unique<Model>(options.model);
+  } else if (interpreted) {
+    model = std::make_unique<Model>(content, options.model);
     auto function = mlir::echo::findFunction(model->get(), options.entry);
     if (failed(function))
       throw Diagnosed();
-    training.entry = function->getName().str();
     checkOutputs(training);
-    step = interpreted ? interpret(*model, *function, options)
-                       : compile(*model, training.entry, options);
+    step = interpret(*model, *function, options);
+  } else {
+    step = compile(content, options, training);
   }
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
+#include <vector>
 
 namespace mlir::echo {
 
@@ -20,6 +21,12 @@ namespace mlir::echo {
 /// optimization, assembly, an object file, or the artefact that the runtime
 /// opens.
 enum class EmitKind { MLIR, LLVM, Assembly, Object, SharedObject };
+
+/// How long a part of compilation took: a pass by its name, "codegen", "link".
+struct PhaseTime {
+  std::string name;
+  double seconds = 0;
+};
 
 struct ArtifactOptions {
   std::string target = "cpu";
@@ -36,6 +43,8 @@ struct ArtifactOptions {
   int64_t alignment = 64; ///< of buffers in the arena, in bytes
   unsigned optimizationLevel = 3;
   unsigned threads = 2; ///< code generation; the output doesn't depend on it
+  /// If given, the phases of the compilation are added there in their order.
+  std::vector<PhaseTime> *phases = nullptr;
 };
 
 /// Compiles the entry function of `module` (a forward function, a training
