@@ -16,6 +16,7 @@
 #include "Echo/Conversion/Kernels.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"

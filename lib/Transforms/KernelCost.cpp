@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Kernels.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -11,6 +11,7 @@
 #include "Error.h"
 #include "Gemm.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <system_error>
@@ -69,6 +70,18 @@ void Executor::runKernel(const Call &call, void *const *args) {
   });
 }
 
+/// Source and target are the same buffer or don't overlap.
+void Executor::runCopy(char *target, const char *source, int64_t bytes) {
+  // One thread reaches less than the memory's bandwidth.
+  constexpr int64_t kChunk = int64_t(1) << 18;
+  if (target == source || bytes == 0)
+    return;
+  pool.run((bytes + kChunk - 1) / kChunk, [=](int64_t begin, int64_t end) {
+    int64_t first = begin * kChunk, last = std::min(bytes, end * kChunk);
+    std::memcpy(target + first, source + first, last - first);
+  });
+}
+
 void Executor::runCall(size_t index) {
   const Call &call = program.calls[index];
   void *const *args = slots.data() + firstSlot[index];
@@ -83,8 +96,8 @@ void Executor::runCall(size_t index) {
         {args[0], args[1], call.numOperands == 4 ? args[3] : nullptr, args[2]});
     break;
   case CallKind::Copy:
-    // Source and target may be the same buffer.
-    std::memmove(args[1], args[0], static_cast<size_t>(parameters[0]));
+    runCopy(static_cast<char *>(args[1]), static_cast<const char *>(args[0]),
+            parameters[0]);
     break;
   }
 }

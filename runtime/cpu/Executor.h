@@ -45,6 +45,7 @@ private:
   void runCall(size_t index);
   void runProfiled();
   void runKernel(const Call &call, void *const *args);
+  void runCopy(char *target, const char *source, int64_t bytes);
 
   const Program &program;
   const KernelFunction *kernels;

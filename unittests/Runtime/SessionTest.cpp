@@ -351,6 +351,36 @@ TEST_F(SessionTest, Statistics) {
             ECHO_INVALID_ARGUMENT);
 }
 
+TEST(Copies, OfAllSizes) {
+  // Also over several chunks of 256 KiB with a rest, and none at all.
+  Folder folder;
+  for (int64_t count : {0, 1, 1000, 65536, 300001}) {
+    uint64_t bytes = count * sizeof(float);
+    uint64_t offset = (bytes + 63) / 64 * 64;
+    Program program;
+    program.function = "copy";
+    program.target = "cpu";
+    program.arenaBytes = 2 * offset;
+    program.strings = {"", "copy"};
+    program.tensors = {
+        {"x", Role::Input, DataType::F32, {count}, bytes, {0, 0}, {}, false},
+        {"y", Role::Result, DataType::F32, {count}, bytes, {0, offset}, {},
+         false}};
+    program.operands = {{0, 0}, {0, offset}};
+    program.parameters = {static_cast<int64_t>(bytes)};
+    program.calls = {{CallKind::Copy, 0, 0, 0, 2, 0, 1, 0, 1, 1, 0, 2 * bytes}};
+    std::string path = folder.path(std::to_string(count) + ".so");
+    compileArtifact(path, "", program.serialize());
+    Session session(path, 2);
+    std::vector<float> values(count);
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = static_cast<float>(i);
+    session.set("x", values);
+    session.step();
+    EXPECT_EQ(session.get<float>("y"), values) << count;
+  }
+}
+
 TEST_F(SessionTest, Profile) {
   Session session(step(), 2);
   session.initialize(1);

@@ -38,9 +38,6 @@ inline constexpr llvm::StringLiteral kKernelAttr = "echo.kernel";
 /// On an argument of a kernel function: the results (array<i64>) that may be
 /// written straight into the argument's buffer.
 inline constexpr llvm::StringLiteral kOverwritableAttr = "echo.overwritable";
-/// On a kernel function: what a launch costs, for reports
-/// ({bytes, flops : i64, ops : string}); see Transforms/Kernels.h.
-inline constexpr llvm::StringLiteral kCostAttr = "echo.cost";
 /// On a lowered kernel function: the chunks (i64) of its iteration space.
 inline constexpr llvm::StringLiteral kChunksAttr = "echo.chunks";
 /// On a lowered kernel function: the elements of its constants, until they
