@@ -98,10 +98,17 @@ bool FusionGraph::isInlined(Value value) const {
   return (isMovement(op) || isKernelConstant(op)) && !written.contains(op);
 }
 
+bool FusionGraph::isView(Operation *op) const {
+  auto [it, inserted] = views.try_emplace(op, false);
+  if (inserted)
+    it->second = isBufferView(op);
+  return it->second;
+}
+
 bool FusionGraph::isOnHost(Value value) const {
   while (isInlined(value)) {
     Operation *op = value.getDefiningOp();
-    if (!isBufferView(op))
+    if (!isView(op))
       return false;
     value = op->getOperand(0);
   }

@@ -59,6 +59,7 @@ public:
 
 private:
   LogicalResult collect(Block &block);
+  bool isView(Operation *op) const;
   void findWrittenMovements(Block &block);
   void addOp(Operation *op, bool isHost);
   void addRead(planning::FusionOp &op, Value value,
@@ -74,6 +75,9 @@ private:
   /// Movements that become kernels: the host program needs their results.
   llvm::DenseSet<Operation *> written;
   std::optional<uint32_t> lastEffect;
+  /// What isBufferView said: a split of many results has many readers, each of
+  /// which asks.
+  mutable llvm::DenseMap<Operation *, bool> views;
 };
 
 } // namespace mlir::echo
