@@ -12,6 +12,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -23,34 +24,63 @@ static void addCleanUp(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
+using ErrorHandler = function_ref<LogicalResult(const Twine &)>;
+
 /// Options of echo-optimizer from "adam,beta1=0.8" or "kind=adam beta1=0.8".
-static std::string optimizerPassOptions(StringRef text, StringRef function) {
+static FailureOr<std::string>
+optimizerPassOptions(StringRef text, StringRef function, ErrorHandler fail) {
   SmallVector<StringRef> parts;
-  text.split(parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  std::string options = llvm::join(parts, " ");
-  if (!parts.empty() && !parts.front().contains('='))
-    options = "kind=" + options;
+  llvm::SplitString(text, parts, ", ");
+  if (parts.empty())
+    return fail("expected an optimizer, found '" + text + "'");
+  llvm::StringSet<> given;
+  std::string options;
+  for (auto [index, part] : llvm::enumerate(parts)) {
+    auto [name, value] = part.split('=');
+    if (index == 0 && !part.contains('=')) {
+      value = name;
+      name = "kind";
+    }
+    if (name == "function")
+      return fail("an optimizer in '" + text +
+                  "' can't have a function of its own");
+    if (value.empty())
+      return fail("expected '" + name + "' in '" + text +
+                  "' to have a value: " + name + "=...");
+    if (!given.insert(name).second)
+      return fail("optimizer option " + name + " is given twice in '" + text +
+                  "'");
+    options += (name + "=" + value + " ").str();
+  }
   if (!function.empty())
-    options += " function=" + function.str();
+    options += "function=" + function.str();
   return options;
 }
 
 LogicalResult
 mlir::echo::buildTrainingStepPipeline(OpPassManager &manager,
-                                      const TrainingStepOptions &options) {
+                                      const TrainingStepOptions &options,
+                                      ErrorHandler fail) {
   EchoGradientPassOptions gradient;
   gradient.function = options.function;
   gradient.loss = options.loss;
   manager.addPass(createEchoGradientPass(gradient));
   if (!options.optimizer.empty()) {
     std::unique_ptr<Pass> optimizer = createEchoOptimizerPass();
-    auto report = [](const Twine &message) {
-      llvm::errs() << message << "\n";
+    FailureOr<std::string> text =
+        optimizerPassOptions(options.optimizer, options.function, fail);
+    if (failed(text))
       return failure();
+    // The parser's message begins with its own name.
+    auto report = [&](const Twine &message) {
+      std::string text = message.str();
+      StringRef rest = StringRef(text).trim();
+      rest.consume_front("<Pass-Options-Parser>: ");
+      std::string reason = rest.empty() ? "" : ": " + rest.str();
+      return fail("can't read the optimizer '" + options.optimizer.getValue() +
+                  "'" + reason);
     };
-    if (failed(optimizer->initializeOptions(
-            optimizerPassOptions(options.optimizer, options.function),
-            report)))
+    if (failed(optimizer->initializeOptions(*text, report)))
       return failure();
     manager.addPass(std::move(optimizer));
   }
@@ -91,10 +121,7 @@ void mlir::echo::registerPipelines() {
         TrainingStepOptions options;
         if (failed(options.parseFromString(text)))
           return failure();
-        if (failed(buildTrainingStepPipeline(manager, options)))
-          return errorHandler("malformed optimizer '" + options.optimizer +
-                              "'");
-        return success();
+        return buildTrainingStepPipeline(manager, options, errorHandler);
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
         handler(TrainingStepOptions());

@@ -10,9 +10,9 @@
 #include "CPU/CPUTarget.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Pipelines/Pipelines.h"
+#include "OutputFile.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/Support/Error.h"
 #include <chrono>
 
 using namespace mlir;
@@ -90,9 +90,11 @@ static LogicalResult lowerForCPU(ModuleOp module,
     TrainingStepOptions trainingStep;
     trainingStep.function = entry;
     trainingStep.optimizer = options.optimizer;
-    if (failed(buildTrainingStepPipeline(manager, trainingStep)))
-      return module.emitError("can't read the optimizer's options '")
-             << options.optimizer << "'";
+    auto fail = [&](const Twine &message) -> LogicalResult {
+      return module.emitError(message);
+    };
+    if (failed(buildTrainingStepPipeline(manager, trainingStep, fail)))
+      return failure();
   }
   ToBuffersOptions toBuffers;
   toBuffers.alignment = options.alignment;
@@ -135,6 +137,17 @@ LogicalResult mlir::echo::compileToStream(ModuleOp module,
 LogicalResult mlir::echo::compileToArtifact(ModuleOp module,
                                             const ArtifactOptions &options,
                                             StringRef path, EmitKind kind) {
+  auto unwritable = [&](StringRef reason) -> LogicalResult {
+    return module.emitError() << reason;
+  };
+  // Before the time for compiling is spent.
+  std::optional<::echo::OutputFile> file;
+  if (kind == EmitKind::SharedObject || path != "-") {
+    file.emplace(path.str());
+    if (!file->error().empty())
+      return unwritable(file->error());
+  }
+  std::string content;
   if (kind == EmitKind::SharedObject) {
     FailureOr<cpu::Machine> machine = lower(module, options);
     if (failed(machine))
@@ -146,20 +159,18 @@ LogicalResult mlir::echo::compileToArtifact(ModuleOp module,
         return failure();
     }
     PhaseTimer timer(options, "link");
-    return cpu::linkSharedObject(module.getLoc(), objects, path);
+    if (failed(cpu::linkSharedObject(module.getLoc(), objects, content)))
+      return failure();
+  } else {
+    llvm::raw_string_ostream stream(content);
+    if (failed(compileToStream(module, options, kind, stream)))
+      return failure();
   }
-  LogicalResult result = success();
-  llvm::Error error =
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
-        result = compileToStream(module, options, kind, stream);
-        if (failed(result))
-          return llvm::createStringError("compilation failed");
-        return llvm::Error::success();
-      });
-  if (!error)
-    return success();
-  std::string message = llvm::toString(std::move(error));
-  if (failed(result))
-    return failure();
-  return module.emitError("can't write '") << path << "': " << message;
+  if (!file) {
+    std::string error = ::echo::writeOutput("-", content);
+    return error.empty() ? success() : unwritable(error);
+  }
+  if (!file->write(content) || !file->commit())
+    return unwritable(file->error());
+  return success();
 }

@@ -8,11 +8,14 @@
 
 #include "Npz.h"
 
-#include "AtomicFile.h"
 #include "Error.h"
+#include "Files.h"
 #include "Npy.h"
+#include "OutputFile.h"
 
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <zip.h>
 
 using namespace echo;
@@ -26,19 +29,106 @@ constexpr std::string_view kStepsComment = "Echo checkpoint, steps: ";
   throw Error(ECHO_IO_ERROR, message + ": " + reason);
 }
 
+[[noreturn]] void throwZip(const std::string &message, zip_error_t &error) {
+  std::string reason = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  throwZip(message, reason.c_str());
+}
+
+/// Lets libzip write a new archive through an OutputFile. It lives as long as
+/// the archive.
+class ZipOutput {
+public:
+  explicit ZipOutput(OutputFile &file) : file(file) { zip_error_init(&error); }
+  ~ZipOutput() { zip_error_fini(&error); }
+  ZipOutput(const ZipOutput &) = delete;
+  ZipOutput &operator=(const ZipOutput &) = delete;
+
+  /// What zip_source_function_create calls.
+  static zip_int64_t handle(void *output, void *data, zip_uint64_t size,
+                            zip_source_cmd_t command) {
+    return static_cast<ZipOutput *>(output)->handle(data, size, command);
+  }
+
+private:
+  zip_int64_t handle(void *data, zip_uint64_t size, zip_source_cmd_t command);
+  zip_int64_t seek(void *data, zip_uint64_t size);
+  zip_int64_t fail(int code, int system) {
+    zip_error_set(&error, code, system);
+    return -1;
+  }
+
+  OutputFile &file;
+  zip_error_t error;
+};
+
+zip_int64_t ZipOutput::seek(void *data, zip_uint64_t size) {
+  auto *place = ZIP_SOURCE_GET_ARGS(zip_source_args_seek_t, data, size, &error);
+  if (!place)
+    return -1;
+  int64_t base = 0;
+  if (place->whence == SEEK_CUR)
+    base = file.tell();
+  if (place->whence == SEEK_END || base < 0 || base + place->offset < 0)
+    return fail(ZIP_ER_SEEK, EINVAL);
+  return file.seek(base + place->offset) ? 0
+                                         : fail(ZIP_ER_SEEK, file.errorCode());
+}
+
+zip_int64_t ZipOutput::handle(void *data, zip_uint64_t size,
+                              zip_source_cmd_t command) {
+  switch (command) {
+  case ZIP_SOURCE_SUPPORTS:
+    return ZIP_SOURCE_SUPPORTS_WRITABLE;
+  case ZIP_SOURCE_ERROR:
+    return zip_error_to_data(&error, data, size);
+  case ZIP_SOURCE_STAT:
+    return fail(ZIP_ER_READ, ENOENT); // a new archive
+  case ZIP_SOURCE_BEGIN_WRITE:
+    return file.seek(0) ? 0 : fail(ZIP_ER_SEEK, file.errorCode());
+  case ZIP_SOURCE_WRITE:
+    if (!file.write({static_cast<const char *>(data), size}))
+      return fail(ZIP_ER_WRITE, file.errorCode());
+    return size;
+  case ZIP_SOURCE_SEEK_WRITE:
+    return seek(data, size);
+  case ZIP_SOURCE_TELL_WRITE:
+    return file.tell();
+  case ZIP_SOURCE_COMMIT_WRITE: // the OutputFile is committed by its owner
+  case ZIP_SOURCE_ROLLBACK_WRITE:
+  case ZIP_SOURCE_FREE:
+    return 0;
+  default:
+    return fail(ZIP_ER_OPNOTSUPP, 0);
+  }
+}
+
 /// An open archive that is dropped without writing unless it was closed.
 class ZipFile {
 public:
-  ZipFile(const std::string &path, int flags, const std::string &message) {
+  /// Opens an archive to read.
+  ZipFile(const std::string &path, const std::string &message) {
     int code = 0;
-    zip = zip_open(path.c_str(), flags, &code);
+    zip = zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code);
     if (zip)
       return;
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    std::string reason = zip_error_strerror(&error);
+    throwZip(message, error);
+  }
+  /// Makes a new archive.
+  ZipFile(ZipOutput &output, const std::string &message) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source =
+        zip_source_function_create(ZipOutput::handle, &output, &error);
+    if (source)
+      zip = zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error);
+    if (!zip) {
+      zip_source_free(source);
+      throwZip(message, error);
+    }
     zip_error_fini(&error);
-    throwZip(message, reason.c_str());
   }
   ~ZipFile() {
     if (zip)
@@ -94,30 +184,32 @@ void echo::writeNpz(const std::string &path,
   // The headers must live until the archive is closed.
   std::vector<std::string> headers;
   headers.reserve(entries.size());
-  AtomicFile file(path);
-  ZipFile zip(file.temporaryName(), ZIP_CREATE | ZIP_TRUNCATE, message);
-  for (const NpzEntry &entry : entries) {
-    headers.push_back(makeNpyHeader(entry.tensor->type, entry.tensor->shape));
-    addEntry(zip.get(), entry, headers.back(), message);
-  }
   if (entries.empty()) {
     // libzip removes an empty archive; the end record alone is a valid one.
     std::string end = {'P', 'K', 5, 6};
     end.resize(22);
     end[20] = static_cast<char>(comment.size());
-    zip.close(message);
     writeFile(path, end, comment);
     return;
+  }
+  OutputFile file(path);
+  if (!file.error().empty())
+    throw Error(ECHO_IO_ERROR, file.error());
+  ZipOutput output(file);
+  ZipFile zip(output, message);
+  for (const NpzEntry &entry : entries) {
+    headers.push_back(makeNpyHeader(entry.tensor->type, entry.tensor->shape));
+    addEntry(zip.get(), entry, headers.back(), message);
   }
   if (zip_set_archive_comment(zip.get(), comment.data(), comment.size()) != 0)
     throwZip(message, zip_strerror(zip.get()));
   zip.close(message);
-  file.commit();
+  if (!file.commit())
+    throw Error(ECHO_IO_ERROR, file.error());
 }
 
 struct NpzReader::Archive {
-  Archive(const std::string &path)
-      : zip(path, ZIP_RDONLY | ZIP_CHECKCONS, "can't read '" + path + "'") {}
+  Archive(const std::string &path) : zip(path, "can't read '" + path + "'") {}
   ZipFile zip;
 };
 

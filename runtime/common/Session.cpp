@@ -206,7 +206,7 @@ int32_t Session::share(Session &source) {
 }
 
 void Session::resolve() {
-  Vector<char *> regions;
+  regions.clear();
   regions.reserve(slots.size() + 1);
   regions.push_back(arena.data());
   for (const Slot &slot : slots)

@@ -76,6 +76,7 @@ private:
   Vector<Slot> slots; ///< one per tensor
   std::unordered_map<std::string_view, int32_t> indices;
   bool resolved = false;
+  Vector<char *> regions;     ///< by number, when resolved
   uint64_t steps = 0;         ///< of this session
   uint64_t trainingSteps = 0; ///< that made the persistent values
   uint64_t lastAllocations = 0;

@@ -8,9 +8,9 @@
 
 #include "Artifact.h"
 
-#include "AtomicFile.h"
 #include "CpuFeatures.h"
 #include "Error.h"
+#include "Files.h"
 #include "Gemm.h"
 
 #include <cerrno>

@@ -35,15 +35,16 @@ void Executor::resolve(const Vector<char *> &regions) {
   for (const Call &call : program.calls)
     total += call.numOperands +
              (call.kind == CallKind::Kernel ? call.numParameters : 0);
-  Vector<void *> newSlots;
-  Vector<size_t> newFirst;
-  newSlots.reserve(total);
-  newFirst.reserve(program.calls.size());
+  // Memory of an earlier call is taken again.
+  slots.clear();
+  firstSlot.clear();
+  slots.reserve(total);
+  firstSlot.reserve(program.calls.size());
   for (const Call &call : program.calls) {
-    newFirst.push_back(newSlots.size());
+    firstSlot.push_back(slots.size());
     for (uint32_t i = 0; i < call.numOperands; ++i) {
       const Location &operand = program.operands[call.firstOperand + i];
-      newSlots.push_back(regions[operand.region] + operand.offset);
+      slots.push_back(regions[operand.region] + operand.offset);
     }
     if (call.kind != CallKind::Kernel)
       continue;
@@ -51,11 +52,9 @@ void Executor::resolve(const Vector<char *> &regions) {
       void *slot;
       std::memcpy(&slot, &program.parameters[call.firstParameter + i],
                   sizeof(slot));
-      newSlots.push_back(slot);
+      slots.push_back(slot);
     }
   }
-  slots = std::move(newSlots);
-  firstSlot = std::move(newFirst);
 }
 
 void Executor::runKernel(const Call &call, void *const *args) {

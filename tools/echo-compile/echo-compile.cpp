@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "../CacheOptions.h"
+#include "../Diagnostics.h"
 #include "../LibraryOptions.h"
+#include "../StandardStreams.h"
 #include "Echo/InitAll.h"
+#include "OutputFile.h"
 #include "Echo/Target/Artifact.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/InitAllDialects.h"
@@ -16,6 +19,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -86,22 +90,15 @@ struct CommandLine {
 
 } // namespace
 
-/// Writes a file, first under a temporary name.
-static llvm::Error write(StringRef path, StringRef content) {
-  return llvm::writeToOutput(path,
-                             [&](llvm::raw_ostream &stream) -> llvm::Error {
-                               stream << content;
-                               return llvm::Error::success();
-                             });
-}
-
 static int fail(const Twine &message) {
   llvm::errs() << "echo-compile: error: " << message << "\n";
   return 1;
 }
 
 int main(int argc, char **argv) {
+  protectStandardStreams();
   llvm::InitLLVM init(argc, argv);
+  reportFileSizeLimit();
   forgetLibraryOptions();
   CommandLine options;
   cl::ParseCommandLineOptions(
@@ -141,10 +138,8 @@ int main(int argc, char **argv) {
   if (cache) {
     key = ArtifactCache::key(file->getBuffer(), artifact);
     if (std::optional<std::string> kept = cache->lookup(key)) {
-      if (llvm::Error failure = write(options.output, *kept))
-        return fail("can't write '" + options.output +
-                    "': " + llvm::toString(std::move(failure)));
-      return 0;
+      error = ::echo::writeOutput(options.output, *kept);
+      return error.empty() ? 0 : fail(error);
     }
   }
 
@@ -158,7 +153,7 @@ int main(int argc, char **argv) {
 
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  ToolDiagnosticHandler diagnostics(sources, &context, options.input);
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
@@ -171,7 +166,9 @@ int main(int argc, char **argv) {
   if (failed(compileToArtifact(*module, artifact, options.output,
                                options.emit)))
     return 1;
-  if (!cache || said.count() != 0)
+  // What was written to a pipe can't be read again.
+  if (!cache || said.count() != 0 ||
+      !llvm::sys::fs::is_regular_file(options.output))
     return 0;
   auto written = llvm::MemoryBuffer::getFile(options.output);
   llvm::Error failure =

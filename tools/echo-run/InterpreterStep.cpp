@@ -8,6 +8,7 @@
 
 #include "Echo/Conversion/EmitProgram.h"
 #include "Echo/Dialect/FunctionAttributes.h"
+#include "Echo/Interfaces/EchoInterfaces.h"
 #include "Echo/Target/Interpreter.h"
 #include "Step.h"
 #include "common/Error.h"
@@ -17,6 +18,7 @@
 #include "common/Npz.h"
 
 #include <cstring>
+#include <stdexcept>
 
 using namespace echo;
 using namespace echo::run;
@@ -50,6 +52,23 @@ std::string widen(DataType type, std::string_view bytes) {
     std::memcpy(result.data() + i * sizeof(double), &value, sizeof(value));
   }
   return result;
+}
+
+[[noreturn]] void throwNoMemory(const Tensor &tensor) {
+  throw Error(ECHO_OUT_OF_MEMORY,
+              "out of memory: " + std::to_string(tensor.bytes) +
+                  " bytes for '" + tensor.name + "' " +
+                  describe(tensor.type, tensor.shape));
+}
+
+std::string allocate(const Tensor &tensor) {
+  try {
+    return std::string(tensor.bytes, '\0');
+  } catch (const std::bad_alloc &) {
+    throwNoMemory(tensor);
+  } catch (const std::length_error &) {
+    throwNoMemory(tensor);
+  }
 }
 
 class InterpreterStep : public Step {
@@ -111,22 +130,29 @@ mlir::echo::StepInterpreter InterpreterStep::create(mlir::func::FuncOp function,
 
 void InterpreterStep::add(Tensor tensor, mlir::Type type) {
   auto ranked = mlir::dyn_cast<mlir::RankedTensorType>(type);
-  std::optional<DataType> element = ranked && ranked.hasStaticShape()
-                                        ? mlir::echo::programType(ranked.getElementType())
-                                        : std::nullopt;
-  if (!element) {
-    function.emitOpError("can't be run: '")
-        << tensor.name << "' has the type " << type
-        << ", expected a tensor of static shape";
+  std::optional<DataType> element;
+  if (ranked && ranked.hasStaticShape())
+    element = mlir::echo::programType(ranked.getElementType());
+  mlir::FailureOr<uint64_t> bytes = mlir::failure();
+  if (element) {
+    declared.push_back(*element);
+    tensor.type = !exact && isFloat(*element) ? DataType::F64 : *element;
+    types.push_back(
+        tensor.type == *element
+            ? ranked
+            : ranked.clone(mlir::Float64Type::get(function.getContext())));
+    bytes = mlir::echo::detail::typeBytes(types.back());
+  }
+  if (failed(bytes)) {
+    function.emitOpError("expects '")
+        << tensor.name
+        << "' to be a ranked tensor with a static shape whose size fits 63 "
+           "bits, found "
+        << type;
     throw Diagnosed();
   }
-  declared.push_back(*element);
-  tensor.type = !exact && isFloat(*element) ? DataType::F64 : *element;
   tensor.shape.assign(ranked.getShape().begin(), ranked.getShape().end());
-  tensor.bytes = bytesOf(tensor.type) * ranked.getNumElements();
-  types.push_back(tensor.type == *element ? ranked
-                                          : ranked.clone(mlir::Float64Type::get(
-                                                function.getContext())));
+  tensor.bytes = *bytes;
   list.push_back(std::move(tensor));
 }
 
@@ -172,19 +198,21 @@ void InterpreterStep::initialize(uint64_t seed) {
     Tensor tensor = list[i];
     tensor.type = declared[i];
     tensor.bytes = list[i].bytes / bytesOf(list[i].type) * bytesOf(declared[i]);
-    std::string bytes(tensor.bytes, '\0');
+    std::string bytes = allocate(tensor);
     drawValues(tensor, seed, bytes.data());
     set(i, list[i].type == declared[i] ? bytes : widen(declared[i], bytes));
   }
 }
 
 void InterpreterStep::set(size_t index, std::string_view bytes) {
-  auto value = HostTensor::fromBytes(
-      types[index], llvm::ArrayRef(bytes.data(), bytes.size()));
-  if (failed(value))
+  if (bytes.size() != list[index].bytes)
     throwInvalid("'" + list[index].name + "': expected " +
                  std::to_string(list[index].bytes) + " bytes, got " +
                  std::to_string(bytes.size()));
+  auto value = HostTensor::fromBytes(
+      types[index], llvm::ArrayRef(bytes.data(), bytes.size()));
+  if (failed(value))
+    throwNoMemory(list[index]);
   if (failed(interpreter.set(list[index].name, std::move(*value))))
     throw Diagnosed();
 }

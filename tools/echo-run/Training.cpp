@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Training.h"
-#include "common/AtomicFile.h"
 #include "common/Error.h"
+#include "common/Files.h"
 #include "common/HalfFloat.h"
 #include "common/Npy.h"
 #include "echo_runtime.hpp"
@@ -60,6 +60,19 @@ double scalarValue(DataType type, std::string_view bytes) {
   }
 }
 
+std::string bytesOfFloat(DataType type, double value) {
+  switch (type) {
+  case DataType::F32:
+    return bytesOfValue(static_cast<float>(value));
+  case DataType::F64:
+    return bytesOfValue(value);
+  case DataType::F16:
+    return bytesOfValue(toF16(value));
+  default:
+    return bytesOfValue(toBF16(value));
+  }
+}
+
 /// One element from text; throws echo::Error.
 std::string parseScalar(const Tensor &tensor, const std::string &text) {
   auto fail = [&](const std::string &expected) {
@@ -76,16 +89,12 @@ std::string parseScalar(const Tensor &tensor, const std::string &text) {
     double value = std::strtod(begin, &stop);
     if (text.empty() || stop != end)
       fail("a number");
-    switch (tensor.type) {
-    case DataType::F32:
-      return bytesOfValue(static_cast<float>(value));
-    case DataType::F64:
-      return bytesOfValue(value);
-    case DataType::F16:
-      return bytesOfValue(toF16(value));
-    default:
-      return bytesOfValue(toBF16(value));
-    }
+    std::string bytes = bytesOfFloat(tensor.type, value);
+    // Infinity is what is written as such, not what overflows.
+    if (std::isinf(scalarValue(tensor.type, bytes)) &&
+        text.find_first_of("0123456789") != std::string::npos)
+      fail(std::string("a value of ") + nameOf(tensor.type));
+    return bytes;
   }
   int64_t value = 0;
   auto [stop, code] = std::from_chars(begin, end, value);
@@ -140,6 +149,28 @@ std::string showBytes(uint64_t bytes) {
                   double(bytes) / (1024 * 1024));
   return text;
 }
+
+/// The standard output. An error doesn't stop a training: it is reported once
+/// everything else is written.
+class Log {
+public:
+  explicit Log(bool quiet) : quiet(quiet) {}
+  void print(const std::string &text) {
+    if (!quiet && error == 0 &&
+        (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0))
+      error = errno;
+  }
+  void check() const {
+    if (error != 0)
+      throw Error(ECHO_IO_ERROR,
+                  std::string("can't write to the standard output: ") +
+                      std::strerror(error));
+  }
+
+private:
+  bool quiet;
+  int error = 0;
+};
 
 uint64_t persistentBytes(const Step &step) {
   uint64_t bytes = 0;
@@ -276,17 +307,18 @@ void run::checkOutputs(const TrainingOptions &options) {
       throw Error(ECHO_IO_ERROR,
                   "can't make the folder '" + options.outputFolder +
                       "': " + (code ? code.message() : std::strerror(ENOTDIR)));
-    AtomicFile probe(options.outputFolder + "/checkpoint.npz");
+    checkWritable(options.outputFolder + "/checkpoint.npz");
   }
   for (const std::string &path :
        {options.checkpoint, options.report, options.trace})
     if (!path.empty())
-      AtomicFile probe(path);
+      checkWritable(path);
 }
 
 void run::train(Step &step, const TrainingOptions &options) {
   setArguments(step, options);
   std::optional<size_t> loss = step.loss();
+  Log log(options.quiet);
   Record record;
   record.stepsBefore = step.trainingSteps();
   for (uint64_t i = 1; i <= options.steps; ++i) {
@@ -300,14 +332,13 @@ void run::train(Step &step, const TrainingOptions &options) {
     if (loss)
       record.losses.push_back(
           scalarValue(step.tensors()[*loss].type, step.get(*loss)));
-    if (!options.quiet) {
-      std::printf("step %llu: ",
-                  static_cast<unsigned long long>(record.stepsBefore + i));
-      if (loss)
-        std::printf("loss %.9g, ", record.losses.back());
-      std::printf("%.6f s\n", seconds.count());
-      std::fflush(stdout);
-    }
+    char text[64] = "";
+    if (loss)
+      std::snprintf(text, sizeof(text), "loss %.9g, ", record.losses.back());
+    std::string line =
+        "step " + std::to_string(record.stepsBefore + i) + ": " + text;
+    std::snprintf(text, sizeof(text), "%.6f s\n", seconds.count());
+    log.print(line + text);
     if (!options.checkpoint.empty() && options.checkpointEvery != 0 &&
         (record.stepsBefore + i) % options.checkpointEvery == 0 &&
         i != options.steps)
@@ -323,14 +354,15 @@ void run::train(Step &step, const TrainingOptions &options) {
     writeFile(options.trace, chromeTrace(*record.profile).dump() + "\n");
   if (!options.report.empty())
     writeFile(options.report, makeReport(step, options, record).dump(2) + "\n");
-  if (options.quiet)
-    return;
-  std::printf("memory: ");
+  std::string line = "memory: ";
   if (std::optional<Memory> memory = step.memory())
-    std::printf("arena %s, logical peak %s, ", showBytes(memory->arena).c_str(),
-                showBytes(memory->logicalPeak).c_str());
-  std::printf("parameters and state %s\n",
-              showBytes(persistentBytes(step)).c_str());
-  if (record.profile)
+    line += "arena " + showBytes(memory->arena) + ", logical peak " +
+            showBytes(memory->logicalPeak) + ", ";
+  log.print(line + "parameters and state " + showBytes(persistentBytes(step)) +
+            "\n");
+  if (record.profile && !options.quiet) {
     printProfile(*record.profile, stdout);
+    log.print("");
+  }
+  log.check();
 }

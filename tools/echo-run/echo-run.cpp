@@ -6,16 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../CacheOptions.h"
+#include "../Diagnostics.h"
+#include "../LibraryOptions.h"
+#include "../StandardStreams.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/InitAll.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Artifact.h"
 #include "Echo/Transforms/Bufferize.h"
-#include "../CacheOptions.h"
-#include "../LibraryOptions.h"
 #include "Training.h"
-#include "common/AtomicFile.h"
 #include "common/Error.h"
+#include "common/Files.h"
 #include "echo_runtime.hpp"
 #include "mlir/IR/AsmState.h"
 #include "mlir/InitAllDialects.h"
@@ -26,10 +28,13 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/Threading.h"
 #include "llvm/Support/WithColor.h"
 
 #include <chrono>
+#include <new>
 
 using namespace echo;
 using namespace echo::run;
@@ -44,8 +49,9 @@ struct Options {
   Options() : cache(category) {}
 
   cl::OptionCategory category{"echo-run options"};
-  cl::opt<std::string> model{cl::Positional, cl::Required, cl::cat(category),
-                             cl::desc("<model.mlir or step.so>")};
+  cl::opt<std::string> model{
+      cl::Positional, cl::Required, cl::cat(category),
+      cl::desc("<model.mlir or step.so, or - for MLIR>")};
   cl::opt<std::string> entry{
       "entry", cl::cat(category), cl::value_desc("function"),
       cl::desc("Function to run; default: the only public one")};
@@ -109,17 +115,22 @@ struct Options {
                       cl::desc("Print errors alone")};
 };
 
-/// A folder for the compiled step that is removed with it.
-class TemporaryFolder {
+/// A file for the compiled step that is removed with it, or by a signal that
+/// ends the process.
+class TemporaryFile {
 public:
-  TemporaryFolder() {
+  TemporaryFile() {
     if (std::error_code code =
-            llvm::sys::fs::createUniqueDirectory("echo-run", path))
+            llvm::sys::fs::createTemporaryFile("echo-run", "so", path))
       throw Error(ECHO_IO_ERROR,
-                  "can't make a temporary folder: " + code.message());
+                  "can't make a temporary file: " + code.message());
+    llvm::sys::RemoveFileOnSignal(path);
   }
-  ~TemporaryFolder() { llvm::sys::fs::remove_directories(path); }
-  std::string file(const char *name) const { return (path + "/" + name).str(); }
+  ~TemporaryFile() {
+    llvm::sys::fs::remove(path);
+    llvm::sys::DontRemoveFileOnSignal(path);
+  }
+  std::string name() const { return path.str().str(); }
 
 private:
   llvm::SmallString<128> path;
@@ -148,8 +159,8 @@ public:
     context.printOpOnDiagnostic(false);
     sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(content, path),
                                llvm::SMLoc());
-    handler = std::make_unique<mlir::SourceMgrDiagnosticHandler>(
-        sources, &context, llvm::errs());
+    handler = std::make_unique<mlir::echo::ToolDiagnosticHandler>(
+        sources, &context, path);
     module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
     if (!module)
       throw Diagnosed();
@@ -164,7 +175,7 @@ public:
 private:
   mlir::MLIRContext context;
   llvm::SourceMgr sources;
-  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler;
+  std::unique_ptr<mlir::echo::ToolDiagnosticHandler> handler;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
@@ -204,8 +215,8 @@ std::unique_ptr<Step> compile(llvm::StringRef content, const Options &options,
   artifact.phases = &parts;
   if (options.threads != 0)
     artifact.threads = options.threads;
-  TemporaryFolder folder;
-  std::string path = folder.file("step.so");
+  TemporaryFile file;
+  std::string path = file.name();
 
   auto cache = options.cache.open();
   if (!cache)
@@ -252,15 +263,28 @@ std::unique_ptr<Step> interpret(Model &model, mlir::func::FuncOp function,
     mlir::echo::TrainingStepOptions trainingStep;
     trainingStep.function = function.getName().str();
     trainingStep.optimizer = options.optimizer.getValue();
-    if (failed(mlir::echo::buildTrainingStepPipeline(manager, trainingStep)))
-      throwInvalid("--optimizer=" + options.optimizer +
-                   ": can't read the optimizer's options");
-    if (failed(manager.run(model.get())))
+    auto fail = [&](const llvm::Twine &message) -> llvm::LogicalResult {
+      return model.get().emitError(message);
+    };
+    if (failed(mlir::echo::buildTrainingStepPipeline(manager, trainingStep,
+                                                     fail)) ||
+        failed(manager.run(model.get())))
       throw Diagnosed();
   }
   if (failed(mlir::echo::nameTensors(function)))
     throw Diagnosed();
   return interpretStep(function, options.precision == Precision::Exact);
+}
+
+/// The threads that the cpu target takes.
+int threadsOf(const Options &options) {
+  constexpr unsigned kMostThreads = 1024;
+  if (options.threads > kMostThreads)
+    throwInvalid("--threads=" + std::to_string(options.threads) +
+                 ": expected 0 to " + std::to_string(kMostThreads));
+  if (options.threads != 0)
+    return static_cast<int>(options.threads);
+  return static_cast<int>(llvm::hardware_concurrency().compute_thread_count());
 }
 
 void runTool(const Options &options) {
@@ -276,8 +300,8 @@ void runTool(const Options &options) {
   training.profile = options.profile.getNumOccurrences() != 0;
   training.trace = options.profile;
   training.model = options.model;
-  training.threads = static_cast<int>(options.threads);
   bool interpreted = options.target == Target::Interpreter;
+  training.threads = interpreted ? 1 : threadsOf(options);
   training.target = interpreted ? "interpreter" : "cpu";
   for (const std::string &text : options.inputs)
     training.inputs.push_back(splitAssignment(text, "--input"));
@@ -293,7 +317,8 @@ void runTool(const Options &options) {
     throwInvalid("--profile needs a step to run");
 
   auto start = std::chrono::steady_clock::now();
-  std::string content = readFile(options.model);
+  std::string content =
+      readFile(options.model == "-" ? "/dev/stdin" : options.model.getValue());
   std::unique_ptr<Model> model;
   std::unique_ptr<Step> step;
   if (isSharedObject(content)) {
@@ -322,7 +347,11 @@ void runTool(const Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  mlir::echo::protectStandardStreams();
   llvm::InitLLVM init(argc, argv);
+  mlir::echo::reportFileSizeLimit();
+  // Running out of memory is an error as others, not the end of the process.
+  std::set_new_handler(nullptr);
   mlir::echo::forgetLibraryOptions();
   Options options;
   cl::ParseCommandLineOptions(

@@ -6,39 +6,39 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../StandardStreams.h"
 #include "Echo/Zoo/Models.h"
+#include "OutputFile.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::echo;
 
-static void printHelp(ArrayRef<std::unique_ptr<zoo::Model>> models) {
-  llvm::outs() << "Prints the graph of a model as MLIR, with layer names as "
-                  "locations.\n\n"
-                  "usage: echo-zoo MODEL [--option=value ...] [-o FILE]\n"
-                  "       echo-zoo MODEL --help\n\n"
-                  "Models:\n";
+static void printHelp(ArrayRef<std::unique_ptr<zoo::Model>> models,
+                      llvm::raw_ostream &os) {
+  os << "Prints the graph of a model as MLIR, with layer names as "
+        "locations.\n\n"
+        "usage: echo-zoo MODEL [--option=value ...] [-o FILE]\n"
+        "       echo-zoo MODEL --help\n\n"
+        "Models:\n";
   for (const std::unique_ptr<zoo::Model> &model : models) {
-    llvm::outs() << "\n"
-                 << model->getName() << ": " << model->getSummary() << "\n";
-    model->getOptions().printHelp(llvm::outs());
+    os << "\n" << model->getName() << ": " << model->getSummary() << "\n";
+    model->getOptions().printHelp(os);
   }
-  llvm::outs() << "\nGeneral options:\n"
-                  "  -o FILE  write to FILE instead of the standard output\n"
-                  "  --help   print this; after a model, more about it\n";
+  os << "\nGeneral options:\n"
+        "  -o FILE  write to FILE instead of the standard output\n"
+        "  --help   print this; after a model, more about it\n";
 }
 
-static void printHelp(zoo::Model &model) {
-  llvm::outs() << model.getName() << ": " << model.getSummary()
-               << "\n\nusage: echo-zoo " << model.getName()
-               << " [--option=value ...] [-o FILE]\n\n"
-               << model.getDescription() << "\nOptions:\n";
-  model.getOptions().printHelp(llvm::outs());
-  llvm::outs() << "  -o FILE  write to FILE instead of the standard output\n";
+static void printHelp(zoo::Model &model, llvm::raw_ostream &os) {
+  os << model.getName() << ": " << model.getSummary() << "\n\nusage: echo-zoo "
+     << model.getName() << " [--option=value ...] [-o FILE]\n\n"
+     << model.getDescription() << "\nOptions:\n";
+  model.getOptions().printHelp(os);
+  os << "  -o FILE  write to FILE instead of the standard output\n";
 }
 
 static int fail(const Twine &message) {
@@ -46,7 +46,14 @@ static int fail(const Twine &message) {
   return 1;
 }
 
+static int write(const std::string &path, StringRef text) {
+  std::string error = ::echo::writeOutput(path, text);
+  return error.empty() ? 0 : fail(error);
+}
+
 int main(int argc, char **argv) {
+  protectStandardStreams();
+  reportFileSizeLimit();
   std::vector<std::unique_ptr<zoo::Model>> models = zoo::createModels();
   SmallVector<StringRef> arguments(argv + 1, argv + argc);
   bool help = llvm::is_contained(arguments, "--help") ||
@@ -63,8 +70,10 @@ int main(int argc, char **argv) {
     if (!help)
       return fail("expected a model (" + known + "), found '" +
                   arguments.front() + "'");
-    printHelp(models);
-    return 0;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printHelp(models, stream);
+    return write("-", text);
   }
   auto found = llvm::find_if(models, [&](const auto &model) {
     return model->getName() == arguments.front();
@@ -74,8 +83,10 @@ int main(int argc, char **argv) {
                 arguments.front() + "'");
   zoo::Model &model = **found;
   if (help) {
-    printHelp(model);
-    return 0;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printHelp(model, stream);
+    return write("-", text);
   }
 
   std::string outputName = "-";
@@ -98,17 +109,11 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = zoo::buildModel(model, context);
   if (!module)
     return 1;
-  // Writes a temporary file and renames it, so that a reader never sees half.
-  llvm::Error error =
-      llvm::writeToOutput(outputName, [&](llvm::raw_ostream &os) {
-        OpPrintingFlags flags;
-        flags.enableDebugInfo().assumeVerified();
-        module->print(os, flags);
-        os << "\n";
-        os.flush();
-        return llvm::Error::success();
-      });
-  if (error)
-    return fail(llvm::toString(std::move(error)));
-  return 0;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo().assumeVerified();
+  module->print(stream, flags);
+  stream << "\n";
+  return write(outputName, text);
 }

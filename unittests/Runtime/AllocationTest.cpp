@@ -143,4 +143,16 @@ TEST(Allocation, OnlyTheStepAfterSharingAllocates) {
   EXPECT_EQ(second.statistics().last_step_allocations, 0u);
 }
 
+TEST(Allocation, OtherAddressesAllocateNothing) {
+  Folder folder;
+  compileStep(folder.path("step.so"));
+  Session first(folder.path("step.so"), 2), second(folder.path("step.so"), 2);
+  first.initialize(1);
+  second.initialize(1);
+  second.step();
+  second.share(first);
+  EXPECT_EQ(allocationsOfStep(second), 0u);
+  EXPECT_EQ(second.statistics().last_step_allocations, 0u);
+}
+
 } // namespace

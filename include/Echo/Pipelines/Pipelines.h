@@ -53,9 +53,11 @@ struct CPUToLLVMOptions : PassPipelineOptions<CPUToLLVMOptions> {
 };
 
 /// `echo-training-step`: from a forward graph with a loss to a training step
-/// on tensors. Fails if the optimizer's options can't be parsed.
-LogicalResult buildTrainingStepPipeline(OpPassManager &manager,
-                                        const TrainingStepOptions &options);
+/// on tensors. Fails, with a message for `errorHandler`, if the optimizer's
+/// options can't be read.
+LogicalResult buildTrainingStepPipeline(
+    OpPassManager &manager, const TrainingStepOptions &options,
+    llvm::function_ref<LogicalResult(const llvm::Twine &)> errorHandler);
 /// `echo-to-buffers`: from a function on tensors to a host program of kernel
 /// and library calls on one arena. Kernel functions stay on tensors.
 void buildToBuffersPipeline(OpPassManager &manager,

@@ -47,10 +47,10 @@ LogicalResult generateObjects(ModuleOp module, const Machine &machine,
                               const ArtifactOptions &options,
                               SmallVectorImpl<ObjectBuffer> &objects);
 
-/// Links objects to a shared object, which needs nothing but libc and libm,
-/// and renames it to `path` once it is whole.
+/// Links objects to a shared object, which needs nothing but libc and libm;
+/// `content` becomes its bytes.
 LogicalResult linkSharedObject(Location loc, ArrayRef<ObjectBuffer> objects,
-                               StringRef path);
+                               std::string &content);
 
 } // namespace mlir::echo::cpu
 

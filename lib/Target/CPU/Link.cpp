@@ -76,7 +76,7 @@ static std::optional<std::string> findLinker() {
 
 LogicalResult cpu::linkSharedObject(Location loc,
                                     ArrayRef<ObjectBuffer> objects,
-                                    StringRef path) {
+                                    std::string &content) {
   if (failed(checkSymbols(loc, objects)))
     return failure();
   std::optional<std::string> linker = findLinker();
@@ -98,17 +98,15 @@ LogicalResult cpu::linkSharedObject(Location loc,
   };
   int file;
   SmallString<128> output, log, directory;
-  if (std::error_code error =
-          createTemporary(path + ".%%%%%%%%.tmp", output, file))
-    return emitError(loc) << "can't write '" << path
-                          << "': " << error.message();
-  llvm::sys::fs::closeFile(file);
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, directory);
-  if (std::error_code error =
-          createTemporary(directory + "/echo-%%%%%%%%.log", log, file))
-    return emitError(loc) << "can't write to '" << directory
-                          << "': " << error.message();
-  llvm::sys::fs::closeFile(file);
+  for (auto [model, name] : {std::pair("/echo-%%%%%%%%.so", &output),
+                             std::pair("/echo-%%%%%%%%.log", &log)}) {
+    if (std::error_code error =
+            createTemporary(Twine(directory) + model, *name, file))
+      return emitError(loc)
+             << "can't write to '" << directory << "': " << error.message();
+    llvm::sys::fs::closeFile(file);
+  }
   SmallVector<std::string> inputs;
   for (const ObjectBuffer &object : objects) {
     SmallString<128> name;
@@ -130,6 +128,9 @@ LogicalResult cpu::linkSharedObject(Location loc,
   SmallVector<StringRef> arguments = {
       *linker, "-shared",      "--build-id=none", "--hash-style=gnu",
       "-z",    "noexecstack", "-o",              output};
+  // In a mapped file, a full disk would be a signal.
+  if (llvm::sys::path::filename(*linker).starts_with("ld.lld"))
+    arguments.push_back("--no-mmap-output-file");
   llvm::append_range(arguments, inputs);
   std::string error;
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(log),
@@ -142,8 +143,10 @@ LogicalResult cpu::linkSharedObject(Location loc,
       error += (*text)->getBuffer().rtrim();
     return emitError(loc) << *linker << " failed: " << error;
   }
-  if (std::error_code error = llvm::sys::fs::rename(output, path))
-    return emitError(loc) << "can't write '" << path
-                          << "': " << error.message();
+  auto linked = llvm::MemoryBuffer::getFile(output);
+  if (!linked)
+    return emitError(loc) << "can't read '" << output
+                          << "': " << linked.getError().message();
+  content = (*linked)->getBuffer().str();
   return success();
 }
