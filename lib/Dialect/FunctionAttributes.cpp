@@ -20,6 +20,14 @@ using namespace mlir::echo;
 // Reading
 //===----------------------------------------------------------------------===//
 
+static FailureOr<func::FuncOp> checkOneBlock(func::FuncOp function) {
+  size_t blocks = function.getBody().getBlocks().size();
+  if (blocks == 1)
+    return function;
+  return function.emitError("expected a function of one block, found ")
+         << blocks;
+}
+
 FailureOr<func::FuncOp> mlir::echo::findFunction(ModuleOp module,
                                                  StringRef name) {
   if (!name.empty()) {
@@ -31,7 +39,7 @@ FailureOr<func::FuncOp> mlir::echo::findFunction(ModuleOp module,
       return function.emitError("expected a function with a body");
     if (function->hasAttr(kKernelAttr))
       return function.emitError("expected a function that isn't a kernel");
-    return function;
+    return checkOneBlock(function);
   }
   SmallVector<func::FuncOp> candidates;
   for (auto function : module.getOps<func::FuncOp>())
@@ -39,13 +47,19 @@ FailureOr<func::FuncOp> mlir::echo::findFunction(ModuleOp module,
         !function->hasAttr(kKernelAttr))
       candidates.push_back(function);
   if (candidates.size() == 1)
-    return candidates.front();
+    return checkOneBlock(candidates.front());
   InFlightDiagnostic error =
       module.emitError("expected one public function with a body, or the name "
                        "of a function, found ")
       << candidates.size() << " public functions";
   for (func::FuncOp function : candidates)
     error.attachNote(function.getLoc()) << "@" << function.getName();
+  if (candidates.empty())
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(kKernelAttr))
+        error.attachNote(function.getLoc())
+            << "@" << function.getName() << " is a kernel, as '" << kKernelAttr
+            << "' says";
   return error;
 }
 
@@ -101,6 +115,16 @@ getAliasingOutput(FunctionOpInterface function, unsigned argument) {
   return std::optional<unsigned>(value.getValue().getSExtValue());
 }
 
+/// A result that replaces an argument is none any more: nobody would see its
+/// loss.
+static LogicalResult failAliasedLoss(FunctionOpInterface function,
+                                     unsigned result, int64_t argument) {
+  return function.emitOpError("expected result ")
+         << result << " with '" << kLossAttr
+         << "' to replace no argument, found that it replaces argument "
+         << argument << "; return the value twice";
+}
+
 FailureOr<SmallVector<std::optional<unsigned>>>
 mlir::echo::getAliasedArguments(FunctionOpInterface function) {
   SmallVector<std::optional<unsigned>> aliases(function.getNumResults());
@@ -126,6 +150,8 @@ mlir::echo::getAliasedArguments(FunctionOpInterface function) {
              << result << ", which '" << kAliasingOutputAttr
              << "' of argument " << i << " names, to have the argument's type "
              << expected << ", found " << function.getResultTypes()[result];
+    if (function.getResultAttr(result, kLossAttr))
+      return failAliasedLoss(function, result, i);
     aliases[result] = i;
   }
   return aliases;
@@ -240,6 +266,13 @@ static LogicalResult verifyPlace(Operation *op, StringRef name, unsigned place,
   return error << "one of '" << llvm::join(names, "', '") << "'";
 }
 
+static bool hasTensors(Operation *op) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  return function && (llvm::any_of(function.getArgumentTypes(), isTensor) ||
+                      llvm::any_of(function.getResultTypes(), isTensor));
+}
+
 /// Checks attributes whose values need no more than a type.
 static LogicalResult verifyValue(Operation *op, NamedAttribute attribute,
                                  const Twine &where) {
@@ -268,6 +301,10 @@ static LogicalResult verifyValue(Operation *op, NamedAttribute attribute,
     if (!number || !number.getType().isSignlessInteger(64) ||
         number.getInt() < 0)
       expected = "an i64 of at least 0";
+    else if (name == kChunksAttr && hasTensors(op))
+      return op->emitOpError("expected '")
+             << name << "' on a kernel that was lowered to buffers, found "
+             << "tensors";
   } else if (name == kOverwritableAttr) {
     auto results = dyn_cast<DenseI64ArrayAttr>(value);
     int64_t count = cast<FunctionOpInterface>(op).getNumResults();
@@ -314,6 +351,10 @@ verifyDistinctNames(FunctionOpInterface function, StringRef kind,
 static LogicalResult verifyName(FunctionOpInterface function, StringRef kind,
                                 unsigned index, Attribute value) {
   auto name = dyn_cast<StringAttr>(value);
+  if (name && name.getValue().contains('\0'))
+    return function.emitOpError("expected '")
+           << kNameAttr << "' of " << kind << " " << index
+           << " to be without zero bytes, found " << value;
   if (name && !name.empty())
     return success();
   return function.emitOpError("expected '")
@@ -439,6 +480,8 @@ static LogicalResult verifyAliases(FunctionOpInterface function,
   if (failed(verifyArgumentIndex(function, result, attribute)))
     return failure();
   int64_t argument = cast<IntegerAttr>(attribute.getValue()).getInt();
+  if (function.getResultAttr(result, kLossAttr))
+    return failAliasedLoss(function, result, argument);
   for (unsigned i = 0; i < result; ++i)
     if (function.getResultAttr(i, kAliasesArgumentAttr) == attribute.getValue())
       return function.emitOpError("expected argument ")

@@ -23,6 +23,27 @@ namespace mlir::echo {
 using namespace mlir;
 using namespace mlir::echo;
 
+static LogicalResult checkAliases(func::FuncOp function,
+                                  ArrayRef<std::optional<unsigned>> aliases) {
+  for (auto [result, argument] : llvm::enumerate(aliases))
+    if (argument && !isPersistentArgument(function, *argument))
+      return function.emitOpError("result #")
+             << result << " replaces argument #" << *argument
+             << ", whose role isn't parameter or state";
+  return success();
+}
+
+static LogicalResult checkEncodings(func::FuncOp function) {
+  FunctionType type = function.getFunctionType();
+  for (Type part :
+       llvm::concat<const Type>(type.getInputs(), type.getResults()))
+    if (auto tensor = dyn_cast<RankedTensorType>(part);
+        tensor && tensor.getEncoding())
+      return function.emitOpError("expects tensors without an encoding, found ")
+             << part;
+  return success();
+}
+
 LogicalResult mlir::echo::nameTensors(func::FuncOp function) {
   auto aliases = getAliasedArguments(function);
   if (failed(aliases))
@@ -31,13 +52,19 @@ LogicalResult mlir::echo::nameTensors(func::FuncOp function) {
   llvm::StringSet<> taken;
   unsigned numArguments = function.getNumArguments();
   unsigned numResults = function.getNumResults();
+  if (failed(checkAliases(function, *aliases)) ||
+      failed(checkEncodings(function)))
+    return failure();
   for (unsigned i = 0; i < numArguments; ++i)
     if (auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr))
       taken.insert(name);
   for (unsigned i = 0; i < numResults; ++i)
     if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
-      if (!(*aliases)[i])
-        taken.insert(name);
+      if (!(*aliases)[i] && !taken.insert(name).second)
+        return function.emitOpError("expected result #")
+               << i << " to have a name of its own, since it replaces no "
+               << "argument; found '" << name.getValue()
+               << "', which an argument has";
   auto findName = [&](std::string name) {
     while (!taken.insert(name).second)
       name += "_";
@@ -149,6 +176,9 @@ LogicalResult HostBufferizer::check() {
       return op.emitOpError("calls a function, which a host program can't; "
                             "expected its body in place of the call (--inline "
                             "puts it there)");
+    if (isa<KernelOp>(op))
+      return op.emitOpError("can't be part of a host program; expected a "
+                            "launch of it (echo-outline-kernels makes them)");
     if (!isa<LaunchOp, LibraryCallOpInterface, BufferViewOpInterface>(op))
       return op.emitOpError("can't be part of a host program; expected a "
                             "kernel launch, a library call or a view "
@@ -168,12 +198,7 @@ LogicalResult HostBufferizer::check() {
   if (failed(found))
     return failure();
   aliases = std::move(*found);
-  for (auto [result, argument] : llvm::enumerate(aliases))
-    if (argument && !isPersistentArgument(function, *argument))
-      return function.emitOpError("result #")
-             << result << " replaces argument #" << *argument
-             << ", whose role isn't parameter or state";
-  return success();
+  return checkAliases(function, aliases);
 }
 
 LogicalResult HostBufferizer::findStorage() {

@@ -35,16 +35,20 @@ mlir::echo::symbolizeOptimizerKind(StringRef name) {
 
 static LogicalResult checkOptions(func::FuncOp function,
                                   const OptimizerOptions &options) {
-  auto check = [&](StringRef name, double value,
-                   bool belowOne) -> LogicalResult {
+  auto fail = [&](StringRef name, StringRef range, double value) {
+    return LogicalResult(function.emitError("expected optimizer option ")
+                         << name << range << ", found "
+                         << std::to_string(value));
+  };
+  auto check = [&](StringRef name, double value, bool belowOne) {
     if (std::isfinite(value) && value >= 0.0 && (!belowOne || value < 1.0))
       return success();
-    return function.emitError("expected optimizer option ")
-           << name << (belowOne ? " in [0, 1)" : " >= 0") << ", found "
-           << std::to_string(value);
+    return fail(name, belowOne ? " in [0, 1)" : " >= 0", value);
   };
-  if (failed(check("momentum", options.momentum, false)) ||
-      failed(check("beta1", options.beta1, true)) ||
+  // Above 1, what a gradient gave to the momentum would grow.
+  if (!(options.momentum >= 0.0 && options.momentum <= 1.0))
+    return fail("momentum", " in [0, 1]", options.momentum);
+  if (failed(check("beta1", options.beta1, true)) ||
       failed(check("beta2", options.beta2, true)) ||
       failed(check("epsilon", options.epsilon, false)) ||
       failed(check("weight-decay", options.weightDecay, false)) ||
@@ -505,6 +509,8 @@ struct EchoOptimizerPass
           << kind << "'";
       return signalPassFailure();
     }
+    if (failed(checkKind(*symbol)))
+      return signalPassFailure();
     OptimizerOptions options;
     options.kind = *symbol;
     options.momentum = momentum;
@@ -518,6 +524,22 @@ struct EchoOptimizerPass
     FailureOr<func::FuncOp> target = findFunction(getOperation(), function);
     if (failed(target) || failed(addOptimizer(*target, options)))
       signalPassFailure();
+  }
+
+private:
+  /// Nothing may be given that the kind doesn't have.
+  LogicalResult checkKind(OptimizerKind symbol) {
+    auto check = [&](const auto &option, OptimizerKind owner) {
+      if (!option.hasValue() || symbol == owner)
+        return success();
+      return LogicalResult(getOperation().emitError("optimizer option ")
+                           << option.getArgStr()
+                           << " isn't one of kind=" << kind);
+    };
+    return success(succeeded(check(momentum, OptimizerKind::Momentum)) &&
+                   succeeded(check(beta1, OptimizerKind::Adam)) &&
+                   succeeded(check(beta2, OptimizerKind::Adam)) &&
+                   succeeded(check(epsilon, OptimizerKind::Adam)));
   }
 };
 

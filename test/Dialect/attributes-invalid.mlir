@@ -294,3 +294,18 @@ func.func @kernel_place(%a: tensor<f32>) {
   %0 = "echo.exp"(%a) {echo.kernel} : (tensor<f32>) -> tensor<f32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected 'echo.chunks' on a kernel that was lowered to buffers, found tensors}}
+func.func private @tensor_chunks(tensor<f32>) attributes {echo.kernel, echo.chunks = 9 : i64}
+
+// -----
+
+// expected-error @+1 {{expected 'echo.name' of argument 0 to be without zero bytes, found "a\00b"}}
+func.func @zero_byte(%a: tensor<f32> {echo.name = "a\00b"}) { return }
+
+// -----
+
+// expected-error @+1 {{expected result 0 with 'echo.loss' to replace no argument, found that it replaces argument 0; return the value twice}}
+func.func @aliased_loss(%a: tensor<f32> {echo.role = "state"}) -> (tensor<f32> {echo.loss, echo.aliases_argument = 0 : i64}) { return %a : tensor<f32> }

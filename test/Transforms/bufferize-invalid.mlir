@@ -83,3 +83,36 @@ func.func @aliasing_output(%x: tensor<4xf32> {echo.role = "state", tf.aliasing_o
 func.func @input(%x: tensor<4xf32>) -> (tensor<4xf32> {echo.aliases_argument = 0 : i64}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{expected result 0 with 'echo.loss' to replace no argument, found that it replaces argument 0; return the value twice}}
+func.func @aliased_loss(%x: tensor<f32> {echo.role = "state", tf.aliasing_output = 0 : i32}) -> (tensor<f32> {echo.loss}) {
+  return %x : tensor<f32>
+}
+
+// -----
+
+// expected-error @below {{expected result #0 to have a name of its own, since it replaces no argument; found 'x', which an argument has}}
+func.func @name(%x: tensor<4xf32> {echo.name = "x"}) -> (tensor<4xf32> {echo.name = "x"}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects tensors without an encoding, found 'tensor<4xf32, "e">'}}
+func.func @encoding(%x: tensor<4xf32, "e">) -> tensor<4xf32, "e"> {
+  return %x : tensor<4xf32, "e">
+}
+
+// -----
+
+func.func @kernel(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expected a launch of it (echo-outline-kernels makes them)}}
+  %0 = echo.kernel(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %1 = echo.exp %a : (tensor<4xf32>) -> tensor<4xf32>
+    echo.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}

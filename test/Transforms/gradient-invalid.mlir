@@ -170,3 +170,13 @@ module {
 
 // expected-error @+1 {{expected one public function with a body, or the name of a function, found 0 public functions}}
 module {}
+
+// -----
+
+// expected-error @+1 {{expected one public function with a body, or the name of a function, found 0 public functions}}
+module {
+  // expected-note @+1 {{@k is a kernel, as 'echo.kernel' says}}
+  func.func @k(%w: tensor<f32>) -> tensor<f32> attributes {echo.kernel} {
+    return %w : tensor<f32>
+  }
+}

@@ -16,7 +16,9 @@ namespace mlir::echo {
 
 /// Gives every argument, and every result that replaces none, the attribute
 /// `echo.name` if it has none: "arg<index>", "result<index>", or "loss" for the
-/// loss. Fails with a diagnostic where getAliasedArguments does.
+/// loss. Fails with a diagnostic where getAliasedArguments does, where a result
+/// replaces what isn't parameter or state, where a given name is an argument's
+/// and a result's, and where a tensor has an encoding.
 LogicalResult nameTensors(func::FuncOp function);
 
 /// Turns a function of launches, library calls and views on tensors into one
