@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -478,6 +479,41 @@ static SmallVector<Value> lowerDropout(OpBuilder &b, DropoutOp op) {
       });
 }
 
+/// The elements of a resource, with a byte for each flag.
+static DenseElementsAttr resourceValue(DenseResourceElementsAttr resource) {
+  auto type = cast<ShapedType>(resource.getType());
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  if (!blob)
+    return {};
+  ArrayRef<char> data = blob->getData();
+  int64_t count = type.getNumElements();
+  int64_t width = type.getElementTypeBitWidth();
+  if (int64_t(data.size()) != count * std::max<int64_t>(width / 8, 1))
+    return {};
+  if (width == 1) {
+    SmallVector<bool> flags(
+        llvm::map_range(data, [](char c) { return c != 0; }));
+    return DenseElementsAttr::get(type, flags);
+  }
+  if (count == 0)
+    return DenseElementsAttr::get(type, ArrayRef<Attribute>());
+  return DenseElementsAttr::getFromRawBuffer(type, data);
+}
+
+/// All elements of a constant; null if they aren't known.
+static DenseElementsAttr denseValue(ElementsAttr value) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    return dense;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    return resourceValue(resource);
+  auto elements = value.tryGetValues<Attribute>();
+  if (!elements)
+    return {};
+  return DenseElementsAttr::get(
+      cast<ShapedType>(value.getType()),
+      SmallVector<Attribute>(elements->begin(), elements->end()));
+}
+
 /// The replacements of an Echo op, or failure after a diagnostic.
 static FailureOr<SmallVector<Value>> lower(OpBuilder &b, Operation *op) {
   using Values = SmallVector<Value>;
@@ -486,9 +522,9 @@ static FailureOr<SmallVector<Value>> lower(OpBuilder &b, Operation *op) {
     return lowerElementwise(b, elementwise);
   return TypeSwitch<Operation *, FailureOr<Values>>(op)
       .Case([&](ConstantOp op) -> FailureOr<Values> {
-        auto value = dyn_cast<DenseElementsAttr>(op.getValue());
+        DenseElementsAttr value = denseValue(op.getValue());
         if (!value)
-          return op.emitOpError("expected a dense value, found ")
+          return op.emitOpError("expected the value of every element, found ")
                  << op.getValue();
         return Values{arith::ConstantOp::create(b, loc, value)};
       })

@@ -184,6 +184,14 @@ static void convertGlobal(memref::GlobalOp global) {
   global.erase();
 }
 
+/// True for (memrefs..., index, index) -> (), as lowerKernel leaves it.
+static bool hasLoweredSignature(func::FuncOp kernel) {
+  ArrayRef<Type> types = kernel.getArgumentTypes();
+  return types.size() >= 2 && kernel.getNumResults() == 0 &&
+         llvm::all_of(types.take_back(2), llvm::IsaPred<IndexType>) &&
+         llvm::all_of(types.drop_back(2), llvm::IsaPred<MemRefType>);
+}
+
 namespace {
 
 struct ConvertEchoKernelsToLLVMPass
@@ -196,7 +204,7 @@ struct ConvertEchoKernelsToLLVMPass
     SmallVector<func::FuncOp> kernels = kernelFunctions(module);
     llvm::StringSet<> globals;
     for (func::FuncOp kernel : kernels) {
-      if (!kernel->hasAttr(kChunksAttr)) {
+      if (!kernel->hasAttr(kChunksAttr) || !hasLoweredSignature(kernel)) {
         kernel.emitOpError("expected a kernel that --echo-lower-kernels made");
         return signalPassFailure();
       }
