@@ -249,10 +249,17 @@ FailureOr<uint32_t> ProgramBuilder::addKernel(LaunchOp launch) {
   if (!isNew)
     return entry->second;
   auto kernel = symbols.lookup<LLVM::LLVMFuncOp>(name);
-  if (!kernel || !kernel->getAttrOfType<IntegerAttr>(kChunksAttr))
+  MLIRContext *context = launch.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context),
+       integer = IntegerType::get(context, 64);
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                          {pointer, integer, integer});
+  if (!kernel || !kernel->getAttrOfType<IntegerAttr>(kChunksAttr) ||
+      kernel.getFunctionType() != type)
     return launch.emitOpError("expects kernel ")
-           << launch.getKernelAttr() << " to be an LLVM function with "
-           << kChunksAttr << " (convert-echo-kernels-to-llvm comes first)";
+           << launch.getKernelAttr() << " to be an LLVM function " << type
+           << " with " << kChunksAttr
+           << " (convert-echo-kernels-to-llvm comes first)";
   emitted.kernels.push_back(kernel);
   return entry->second;
 }

@@ -11,8 +11,19 @@ func.func private @k(tensor<4xf32>) -> tensor<4xf32> attributes {echo.kernel}
 func.func @not_lowered(%s: memref<4xf32> {echo.role = "state", echo.name = "s"},
                        %arena: memref<0xi8> {echo.arena})
     attributes {echo.arena_bytes = 0 : i64, echo.arena_alignment = 64 : i64, echo.logical_peak_bytes = 0 : i64} {
-  // expected-error @below {{expects kernel @k to be an LLVM function with echo.chunks (convert-echo-kernels-to-llvm comes first)}}
+  // expected-error @below {{expects kernel @k to be an LLVM function '!llvm.func<void (ptr, i64, i64)>' with echo.chunks (convert-echo-kernels-to-llvm comes first)}}
   echo.launch @k(%s) outs(%s : memref<4xf32>) : (memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+llvm.func @float(f32) attributes {echo.kernel, echo.chunks = 1 : i64}
+func.func @wrong_signature(%s: memref<4xf32> {echo.role = "state", echo.name = "s"},
+                           %arena: memref<0xi8> {echo.arena})
+    attributes {echo.arena_bytes = 0 : i64, echo.arena_alignment = 64 : i64, echo.logical_peak_bytes = 0 : i64} {
+  // expected-error @below {{expects kernel @float to be an LLVM function '!llvm.func<void (ptr, i64, i64)>' with echo.chunks}}
+  echo.launch @float(%s) outs(%s : memref<4xf32>) : (memref<4xf32>) -> ()
   return
 }
 

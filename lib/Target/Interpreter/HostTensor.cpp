@@ -10,7 +10,7 @@
 #include "ElementTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/CheckedArithmetic.h"
-#include <limits>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -35,11 +35,11 @@ FailureOr<HostTensor> HostTensor::zeros(RankedTensorType type) {
   tensor.type = type;
   tensor.numElements = *count;
   // At least one byte: data is never null.
-  char *memory =
-      new (std::nothrow) char[size_t(std::max<int64_t>(*bytes, 1))]();
+  // Unlike new, it fails without a handler that ends the process.
+  void *memory = std::calloc(size_t(std::max<int64_t>(*bytes, 1)), 1);
   if (!memory)
     return failure();
-  tensor.data = std::shared_ptr<char>(memory, std::default_delete<char[]>());
+  tensor.data = std::shared_ptr<char>(static_cast<char *>(memory), std::free);
   return tensor;
 }
 
