@@ -63,6 +63,23 @@ FailureOr<int64_t> SplitOp::getViewOffset(unsigned index) {
   return static_cast<int64_t>(*bytes / getNumResults() * index);
 }
 
+FailureOr<int64_t> ConcatOp::getPartOffset(unsigned index) {
+  FailureOr<uint64_t> bytes = echo::detail::typeBytes(getType());
+  if (failed(bytes))
+    return failure();
+  for (int64_t d = 0; *bytes != 0 && d < static_cast<int64_t>(getAxis()); ++d)
+    if (getType().getDimSize(d) != 1)
+      return failure();
+  int64_t offset = 0;
+  for (Value part : getInputs().take_front(index)) {
+    FailureOr<uint64_t> partBytes = echo::detail::typeBytes(part.getType());
+    if (failed(partBytes))
+      return failure();
+    offset += static_cast<int64_t>(*partBytes);
+  }
+  return offset;
+}
+
 //===----------------------------------------------------------------------===//
 // Library calls
 //===----------------------------------------------------------------------===//
@@ -86,15 +103,14 @@ static Value viewMatrices(OpBuilder &builder, Location loc, Value buffer,
                               offset * elementBytes(type));
 }
 
-LogicalResult MatmulOp::buildLibraryCall(OpBuilder &builder, ValueRange inputs,
-                                         ValueRange outputs) {
-  auto lhs = cast<MemRefType>(inputs[0].getType());
-  auto rhs = cast<MemRefType>(inputs[1].getType());
-  auto result = cast<MemRefType>(outputs[0].getType());
-  if (failed(checkGemmType(*this, result.getElementType())))
-    return failure();
-  Value bias = inputs.size() > 2 ? inputs[2] : Value();
-  bool transposeLhs = getTransposeLhs(), transposeRhs = getTransposeRhs();
+/// The calls for a product with batch dimensions.
+static void buildProduct(OpBuilder &builder, Location loc, Value lhsBuffer,
+                         Value rhsBuffer, Value bias, Value output,
+                         bool transposeLhs, bool transposeRhs,
+                         bool accumulate) {
+  auto lhs = cast<MemRefType>(lhsBuffer.getType());
+  auto rhs = cast<MemRefType>(rhsBuffer.getType());
+  auto result = cast<MemRefType>(output.getType());
   int64_t m = result.getDimSize(result.getRank() - 2);
   int64_t n = result.getDimSize(result.getRank() - 1);
   int64_t k = lhs.getDimSize(lhs.getRank() - (transposeLhs ? 2 : 1));
@@ -150,20 +166,42 @@ LogicalResult MatmulOp::buildLibraryCall(OpBuilder &builder, ValueRange inputs,
       lhsPitch *= lhsBatch[d];
       rhsPitch *= rhsBatch[d];
     }
-    Value a = inputs[0], b = inputs[1], c = outputs[0];
+    Value a = lhsBuffer, b = rhsBuffer, c = output;
     if (numCalls > 1) {
-      a = viewMatrices(builder, getLoc(), a, lhsIndex * lhsInner * m * k,
-                       lhsInner, lhs.getDimSize(lhs.getRank() - 2),
+      a = viewMatrices(builder, loc, a, lhsIndex * lhsInner * m * k, lhsInner,
+                       lhs.getDimSize(lhs.getRank() - 2),
                        lhs.getDimSize(lhs.getRank() - 1));
-      b = viewMatrices(builder, getLoc(), b, rhsIndex * rhsInner * k * n,
-                       rhsInner, rhs.getDimSize(rhs.getRank() - 2),
+      b = viewMatrices(builder, loc, b, rhsIndex * rhsInner * k * n, rhsInner,
+                       rhs.getDimSize(rhs.getRank() - 2),
                        rhs.getDimSize(rhs.getRank() - 1));
-      c = viewMatrices(builder, getLoc(), c, call * inner * m * n, inner, m, n);
+      c = viewMatrices(builder, loc, c, call * inner * m * n, inner, m, n);
     }
-    GemmOp::create(builder, getLoc(), a, b, bias, c, batchSize, rows, n, k,
+    GemmOp::create(builder, loc, a, b, bias, c, batchSize, rows, n, k,
                    transposeLhs, transposeRhs, strideA, strideB, rows * n,
-                   /*accumulate=*/false);
+                   accumulate);
   }
+}
+
+LogicalResult MatmulOp::buildLibraryCall(OpBuilder &builder, ValueRange inputs,
+                                         ValueRange outputs) {
+  if (failed(checkGemmType(*this, getType().getElementType())))
+    return failure();
+  buildProduct(builder, getLoc(), inputs[0], inputs[1],
+               inputs.size() > 2 ? inputs[2] : Value(), outputs[0],
+               getTransposeLhs(), getTransposeRhs(), /*accumulate=*/false);
+  return success();
+}
+
+std::optional<unsigned> MatmulAddOp::getAccumulatorOperand() { return 0; }
+
+LogicalResult MatmulAddOp::buildLibraryCall(OpBuilder &builder,
+                                            ValueRange inputs,
+                                            ValueRange outputs) {
+  if (failed(checkGemmType(*this, getType().getElementType())))
+    return failure();
+  buildProduct(builder, getLoc(), inputs[1], inputs[2], /*bias=*/Value(),
+               outputs[0], getTransposeLhs(), getTransposeRhs(),
+               /*accumulate=*/true);
   return success();
 }
 

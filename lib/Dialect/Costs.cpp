@@ -17,13 +17,13 @@ using namespace mlir;
 using namespace mlir::echo;
 
 /// Each element of a product takes `depth` multiplications and additions, and
-/// one more addition for a bias.
+/// one more addition for a bias or an accumulator.
 static FailureOr<uint64_t> getProductFlops(Operation *op, int64_t depth,
-                                           bool hasBias) {
+                                           bool hasAddend) {
   if (ShapedType::isDynamic(depth))
     return failure();
   std::optional<int64_t> flops =
-      llvm::checkedMulAdd<int64_t>(2, depth, hasBias ? 1 : 0);
+      llvm::checkedMulAdd<int64_t>(2, depth, hasAddend ? 1 : 0);
   if (!flops)
     return failure();
   return echo::detail::flopsPerResultElement(op, *flops);
@@ -33,6 +33,12 @@ FailureOr<uint64_t> MatmulOp::getFlops() {
   ArrayRef<int64_t> matrix = getLhs().getType().getShape().take_back(2);
   return getProductFlops(*this, matrix[getTransposeLhs() ? 0 : 1],
                          getBias() != nullptr);
+}
+
+FailureOr<uint64_t> MatmulAddOp::getFlops() {
+  ArrayRef<int64_t> matrix = getLhs().getType().getShape().take_back(2);
+  return getProductFlops(*this, matrix[getTransposeLhs() ? 0 : 1],
+                         /*hasAddend=*/true);
 }
 
 FailureOr<uint64_t> LinearOp::getFlops() {

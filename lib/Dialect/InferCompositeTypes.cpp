@@ -53,8 +53,10 @@ static int64_t joinDims(int64_t lhs, int64_t rhs) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-static LogicalResult infer(const Reporter &report, MatmulOp::Adaptor op,
-                           SmallVectorImpl<Type> &types) {
+/// The shape of a matrix product with batch dimensions.
+template <typename Adaptor>
+static LogicalResult inferProduct(const Reporter &report, Adaptor op,
+                                  SmallVectorImpl<int64_t> &shape) {
   RankedTensorType lhs = typeOf(op.getLhs());
   RankedTensorType rhs = typeOf(op.getRhs());
   Type elementType = lhs.getElementType();
@@ -78,21 +80,47 @@ static LogicalResult infer(const Reporter &report, MatmulOp::Adaptor op,
 
   ArrayRef<int64_t> lhsBatch = lhs.getShape().drop_back(2);
   ArrayRef<int64_t> rhsBatch = rhs.getShape().drop_back(2);
-  std::optional<SmallVector<int64_t>> shape =
+  std::optional<SmallVector<int64_t>> batch =
       broadcastShapes({lhsBatch, rhsBatch});
-  if (!shape)
+  if (!batch)
     return report("expected batch dimensions that broadcast, found ",
                   shapeToString(lhsBatch), " and ", shapeToString(rhsBatch));
+  shape.append(*batch);
+  shape.append({rows, columns});
+  return success();
+}
+
+static LogicalResult infer(const Reporter &report, MatmulOp::Adaptor op,
+                           SmallVectorImpl<Type> &types) {
+  SmallVector<int64_t> shape;
+  if (failed(inferProduct(report, op, shape)))
+    return failure();
+  Type elementType = typeOf(op.getLhs()).getElementType();
   if (Value bias = op.getBias()) {
-    if (failed(verifyTensor(report, "bias", bias, {columns}, elementType)))
+    if (failed(verifyTensor(report, "bias", bias, {shape.back()}, elementType)))
       return failure();
-    columns = joinDims(columns, typeOf(bias).getDimSize(0));
+    shape.back() = joinDims(shape.back(), typeOf(bias).getDimSize(0));
   }
-  shape->append({rows, columns});
-  types.push_back(RankedTensorType::get(*shape, elementType));
+  types.push_back(RankedTensorType::get(shape, elementType));
   return success();
 }
 ECHO_DEFINE_INFERENCE(MatmulOp)
+
+static LogicalResult infer(const Reporter &report, MatmulAddOp::Adaptor op,
+                           SmallVectorImpl<Type> &types) {
+  SmallVector<int64_t> shape;
+  if (failed(inferProduct(report, op, shape)))
+    return failure();
+  RankedTensorType accumulator = typeOf(op.getAccumulator());
+  if (failed(verifyTensor(report, "accumulator", op.getAccumulator(), shape,
+                          typeOf(op.getLhs()).getElementType())))
+    return failure();
+  for (auto [dim, known] : llvm::zip_equal(shape, accumulator.getShape()))
+    dim = joinDims(dim, known);
+  types.push_back(accumulator.clone(shape));
+  return success();
+}
+ECHO_DEFINE_INFERENCE(MatmulAddOp)
 
 static LogicalResult infer(const Reporter &report, LinearOp::Adaptor op,
                            SmallVectorImpl<Type> &types) {

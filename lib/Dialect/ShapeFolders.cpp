@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Echo/Dialect/Views.h"
 #include "Folding.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -254,6 +255,28 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
     return true;
   });
   return DenseElementsAttr::get(getType(), results);
+}
+
+/// Neighbouring parts of one tensor are a view of it.
+LogicalResult ConcatOp::canonicalize(ConcatOp op, PatternRewriter &rewriter) {
+  ByteRange whole;
+  for (auto [index, input] : llvm::enumerate(op.getInputs())) {
+    FailureOr<ByteRange> part = followViews(input);
+    if (failed(part) || failed(op.getPartOffset(index)))
+      return rewriter.notifyMatchFailure(op, "parts aren't contiguous");
+    if (index == 0)
+      whole = *part;
+    else if (whole.isFollowedBy(*part))
+      whole.bytes += part->bytes;
+    else
+      return rewriter.notifyMatchFailure(op, "parts aren't neighbours");
+  }
+  FailureOr<Value> view = buildView(rewriter, op.getLoc(), whole.source,
+                                    whole.offset, op.getType());
+  if (failed(view))
+    return rewriter.notifyMatchFailure(op, "parts aren't rows");
+  rewriter.replaceOp(op, *view);
+  return success();
 }
 
 OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {

@@ -111,6 +111,23 @@ func.func @concat_swapped(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
+// Neighbouring parts of one tensor are a view of it, through reshapes: all of
+// it, or rows 2 to 5 of 6.
+// CHECK-LABEL: func @concat_neighbours
+// CHECK-SAME: %[[A:.*]]: tensor<3x2x5xf32>
+// CHECK: %[[ALL:.*]] = echo.reshape %[[A]] : (tensor<3x2x5xf32>) -> tensor<6x5xf32>
+// CHECK: %[[PART:.*]] = echo.slice %{{.*}} {offsets = array<i64: 2, 0>, sizes = array<i64: 4, 5>, strides = array<i64: 1, 1>} : (tensor<6x5xf32>) -> tensor<4x5xf32>
+// CHECK: return %[[ALL]], %[[PART]]
+func.func @concat_neighbours(%a: tensor<3x2x5xf32>) -> (tensor<6x5xf32>, tensor<4x5xf32>) {
+  %0:3 = echo.split %a {axis = 0 : i64} : (tensor<3x2x5xf32>) -> (tensor<1x2x5xf32>, tensor<1x2x5xf32>, tensor<1x2x5xf32>)
+  %1 = echo.reshape %0#0 : (tensor<1x2x5xf32>) -> tensor<2x5xf32>
+  %2 = echo.reshape %0#1 : (tensor<1x2x5xf32>) -> tensor<2x5xf32>
+  %3 = echo.reshape %0#2 : (tensor<1x2x5xf32>) -> tensor<2x5xf32>
+  %4 = echo.concat %1, %2, %3 {axis = 0 : i64} : (tensor<2x5xf32>, tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<6x5xf32>
+  %5 = echo.concat %2, %3 {axis = 0 : i64} : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<4x5xf32>
+  return %4, %5 : tensor<6x5xf32>, tensor<4x5xf32>
+}
+
 // CHECK-LABEL: func @reverse
 // CHECK-SAME: %[[A:.*]]: tensor<1x2x3xf32>
 // CHECK: %[[C:.*]] = echo.constant dense<{{\[\[}}3, 2, 1], [6, 5, 4]]> : tensor<2x3xi32>

@@ -123,6 +123,15 @@ func.func @matmul(%a: tensor<?x1x3x2xf32>, %b: tensor<5x4x?xf32>, %bias: tensor<
 
 // -----
 
+// The accumulator knows the batch.
+func.func @matmul_add(%c: tensor<7x5x2x4xf32>, %a: tensor<?x1x3x2xf32>, %b: tensor<5x4x?xf32>) {
+  // expected-error @+1 {{expected result 0 of type 'tensor<7x5x2x4xf32>', found 'tensor<f32>'}}
+  %0 = "echo.matmul_add"(%c, %a, %b) {transpose_lhs = true, transpose_rhs = true} : (tensor<7x5x2x4xf32>, tensor<?x1x3x2xf32>, tensor<5x4x?xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
 func.func @linear(%a: tensor<7x?x3xf32>, %w: tensor<?x3xf32>, %b: tensor<4xf32>) {
   // expected-error @+1 {{expected result 0 of type 'tensor<7x?x4xf32>', found 'tensor<f32>'}}
   %0 = "echo.linear"(%a, %w, %b) : (tensor<7x?x3xf32>, tensor<?x3xf32>, tensor<4xf32>) -> tensor<f32>

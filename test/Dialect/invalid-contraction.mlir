@@ -219,3 +219,56 @@ func.func @linear_bias_type(%a: tensor<3xf32>, %b: tensor<4x3xf32>, %c: tensor<4
   %0 = echo.linear %a, %b, %c : (tensor<3xf32>, tensor<4x3xf32>, tensor<4xf16>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// (C1) of matmul_add
+func.func @matmul_add_rank(%c: tensor<2x4xf32>, %a: tensor<3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{'echo.matmul_add' op expected lhs of rank at least 2, found 1}}
+  %0 = echo.matmul_add %c, %a, %b : (tensor<2x4xf32>, tensor<3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+// (C2) of matmul_add
+func.func @matmul_add_depth(%c: tensor<2x4xf32>, %a: tensor<2x3xf32>, %b: tensor<4x4xf32>) {
+  // expected-error @+1 {{'echo.matmul_add' op expected equal contracted sizes, found 3 in lhs and 4 in rhs}}
+  %0 = echo.matmul_add %c, %a, %b : (tensor<2x4xf32>, tensor<2x3xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+// (C3) of matmul_add
+func.func @matmul_add_batch(%c: tensor<2x2x4xf32>, %a: tensor<2x2x3xf32>, %b: tensor<5x3x4xf32>) {
+  // expected-error @+1 {{'echo.matmul_add' op expected batch dimensions that broadcast, found [2] and [5]}}
+  %0 = echo.matmul_add %c, %a, %b : (tensor<2x2x4xf32>, tensor<2x2x3xf32>, tensor<5x3x4xf32>) -> tensor<2x2x4xf32>
+  return
+}
+
+// -----
+
+// (C4) of matmul_add
+func.func @matmul_add_result(%c: tensor<2x4xf32>, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{'echo.matmul_add' op expected result 0 of type 'tensor<2x4xf32>', found 'tensor<4x2xf32>'}}
+  %0 = echo.matmul_add %c, %a, %b : (tensor<2x4xf32>, tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+// (C5) of matmul_add
+func.func @matmul_add_accumulator(%c: tensor<4xf32>, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{'echo.matmul_add' op expected accumulator with shape [2, 4], found [4]}}
+  %0 = echo.matmul_add %c, %a, %b : (tensor<4xf32>, tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_add_element(%c: tensor<2x4xf64>, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{'echo.matmul_add' op expected accumulator with element type 'f32', found 'f64'}}
+  %0 = echo.matmul_add %c, %a, %b : (tensor<2x4xf64>, tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return
+}

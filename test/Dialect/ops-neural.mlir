@@ -28,6 +28,8 @@ func.func @contractions(%a: tensor<8x2x3xf32>, %b: tensor<4x3xf32>, %bias: tenso
   %1 = echo.matmul %a, %b, %bias {transpose_rhs = true} : (tensor<8x2x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<8x2x4xf32>
   // CHECK: echo.linear %[[A]], %[[B]], %[[BIAS]] : (tensor<8x2x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<8x2x4xf32>
   %2 = echo.linear %a, %b, %bias : (tensor<8x2x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<8x2x4xf32>
+  // CHECK: echo.matmul_add %{{.*}}, %[[A]], %[[B]] {transpose_rhs = true} : (tensor<8x2x4xf32>, tensor<8x2x3xf32>, tensor<4x3xf32>) -> tensor<8x2x4xf32>
+  %3 = echo.matmul_add %2, %a, %b {transpose_rhs = true} : (tensor<8x2x4xf32>, tensor<8x2x3xf32>, tensor<4x3xf32>) -> tensor<8x2x4xf32>
   return
 }
 

@@ -120,7 +120,7 @@ def Echo_EmbeddingOp : Echo_GraphOp<"embedding", [Echo_Infer, Echo_Gradient, Ech
   }];
 }
 
-def Echo_EmbeddingGradOp : Echo_GraphOp<"embedding_grad", [Echo_Infer]> {
+def Echo_EmbeddingGradOp : Echo_GraphOp<"embedding_grad", [Echo_Infer, Echo_RowSum]> {
   let summary = "sums rows into a table of zeros";
   let description = [{
     `result[v, :]` is the sum of `gradient[i..., :]` over all positions i with

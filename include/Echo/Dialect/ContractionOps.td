@@ -11,7 +11,8 @@
 
 include "Echo/Dialect/EchoOpBase.td"
 
-def Echo_MatmulOp : Echo_GraphOp<"matmul", [Echo_Infer, Echo_Gradient, Echo_Library]> {
+def Echo_MatmulOp : Echo_GraphOp<"matmul", [Echo_Infer, Echo_Gradient, Echo_Library,
+    Echo_RowParallel, Echo_RowSum, Echo_Accumulate]> {
   let summary = "matrix product with batch dimensions";
   let description = [{
     `op(lhs) op(rhs) + bias` over the last two dimensions, where op transposes
@@ -44,7 +45,43 @@ def Echo_MatmulOp : Echo_GraphOp<"matmul", [Echo_Infer, Echo_Gradient, Echo_Libr
   }];
 }
 
-def Echo_LinearOp : Echo_GraphOp<"linear", [Echo_Infer, Echo_Gradient, Echo_Library]> {
+def Echo_MatmulAddOp : Echo_GraphOp<"matmul_add", [Echo_Infer, Echo_Gradient,
+    DeclareOpInterfaceMethods<LibraryCallOpInterface, ["getAccumulatorOperand"]>]> {
+  let summary = "matrix product added to a tensor";
+  let description = [{
+    `accumulator + op(lhs) op(rhs)` with op and batch dimensions as in matmul.
+    The product is added up first, in f32 for f16 and bf16, then added to the
+    accumulator and rounded. In a host program the sum takes the accumulator's
+    buffer where nothing reads that afterwards.
+
+    Constraints:
+    - (C1) lhs and rhs have rank >= 2 and one float element type.
+    - (C2) the contracted sizes agree.
+    - (C3) batch dimensions broadcast.
+    - (C4) the result's shape is batch, rows of op(lhs), columns of op(rhs).
+    - (C5) accumulator has the result's type.
+
+    Example:
+    ```mlir
+    %3 = echo.matmul_add %0, %1, %2 {transpose_lhs = true}
+        : (tensor<3x4xf32>, tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+    ```
+  }];
+  let arguments = (ins Echo_FloatTensor:$accumulator, Echo_FloatTensor:$lhs,
+                       Echo_FloatTensor:$rhs,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
+  let results = (outs Echo_FloatTensor:$result);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// 2 m n k + m n for each batch.
+    ::llvm::FailureOr<uint64_t> getFlops();
+    bool isComputeHeavy() { return true; }
+  }];
+}
+
+def Echo_LinearOp : Echo_GraphOp<"linear", [Echo_Infer, Echo_Gradient, Echo_Library,
+    Echo_RowParallel, Echo_Accumulate]> {
   let summary = "fully connected layer, Y = X W^T + b";
   let description = [{
     Constraints:

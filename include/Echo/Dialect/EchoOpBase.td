@@ -38,6 +38,10 @@ def Echo_Decompose : DeclareOpInterfaceMethods<DecomposeOpInterface>;
 def Echo_View : DeclareOpInterfaceMethods<BufferViewOpInterface>;
 def Echo_Fusion : DeclareOpInterfaceMethods<FusionOpInterface>;
 def Echo_Movement : DeclareOpInterfaceMethods<FusionOpInterface, ["isMovement"]>;
+def Echo_Join : DeclareOpInterfaceMethods<BufferJoinOpInterface>;
+def Echo_RowParallel : DeclareOpInterfaceMethods<RowParallelOpInterface>;
+def Echo_RowSum : DeclareOpInterfaceMethods<RowSumOpInterface>;
+def Echo_Accumulate : DeclareOpInterfaceMethods<AccumulateOpInterface>;
 def Echo_Library : DeclareOpInterfaceMethods<LibraryCallOpInterface>;
 
 #endif // ECHO_DIALECT_ECHOOPBASE_TD

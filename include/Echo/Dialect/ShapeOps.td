@@ -194,7 +194,8 @@ def Echo_PadOp : Echo_ShapeOp<"pad", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
   let hasFolder = 1;
 }
 
-def Echo_ConcatOp : Echo_ShapeOp<"concat", [Echo_Infer, Echo_Gradient, Echo_Fusion]> {
+def Echo_ConcatOp : Echo_ShapeOp<"concat", [Echo_Infer, Echo_Gradient, Echo_Fusion,
+    Echo_Join]> {
   let summary = "joins tensors along a dimension";
   let description = [{
     Constraints:
@@ -212,6 +213,7 @@ def Echo_ConcatOp : Echo_ShapeOp<"concat", [Echo_Infer, Echo_Gradient, Echo_Fusi
   let results = (outs Echo_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Echo_SplitOp : Echo_ShapeOp<"split", [Echo_Gradient, Echo_View, Echo_Movement]> {

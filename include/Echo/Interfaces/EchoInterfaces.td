@@ -156,7 +156,66 @@ def LibraryCallOpInterface : OpInterface<"LibraryCallOpInterface"> {
       }],
       "::llvm::LogicalResult", "buildLibraryCall",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$inputs,
-           "::mlir::ValueRange":$outputs)>
+           "::mlir::ValueRange":$outputs)>,
+    InterfaceMethod<[{
+        The operand that the call adds to, if there is one: `outputs[0]`
+        holds its values already when the call is made, in the operand's own
+        buffer where nothing reads it afterwards.
+      }],
+      "::std::optional<unsigned>", "getAccumulatorOperand", (ins), [{}],
+      [{ return std::nullopt; }]>
+  ];
+}
+
+def AccumulateOpInterface : OpInterface<"AccumulateOpInterface"> {
+  let description = [{
+    An op with one result that can add it to a given tensor at no cost: a
+    matrix product.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        Builds an op whose result is this op's plus `accumulator`, which has
+        its type, and returns it; fails, without a diagnostic, where that
+        isn't one call.
+      }],
+      "::llvm::FailureOr<::mlir::Value>", "buildAccumulated",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$accumulator)>
+  ];
+}
+
+def RowParallelOpInterface : OpInterface<"RowParallelOpInterface"> {
+  let description = [{
+    An op with one result each of whose rows (all dimensions but the last
+    taken together) depends on the same row of one operand, on the other
+    operands as a whole, and on nothing else. So ops that differ in that
+    operand alone are one op on all of their rows.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        The operand whose rows are the result's, or failure if this op isn't
+        of that kind.
+      }],
+      "::llvm::FailureOr<unsigned>", "getRowOperand", (ins)>
+  ];
+}
+
+def RowSumOpInterface : OpInterface<"RowSumOpInterface"> {
+  let description = [{
+    An op with one result that is a sum over dimension 0, or the dimensions
+    before a common rest, of some operands: the sum of the results of two such
+    ops that differ in these operands alone is the result of one op on the
+    operands joined along dimension 0, but for the order of additions.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        The operands over whose dimension 0 the op sums, or failure if this op
+        isn't of that kind.
+      }],
+      "::llvm::FailureOr<::llvm::SmallVector<unsigned>>", "getSummedOperands",
+      (ins)>
   ];
 }
 
@@ -173,6 +232,22 @@ def BufferViewOpInterface : OpInterface<"BufferViewOpInterface"> {
         if that result isn't contiguous in it (or a size is dynamic).
       }],
       "::llvm::FailureOr<int64_t>", "getViewOffset", (ins "unsigned":$index)>
+  ];
+}
+
+def BufferJoinOpInterface : OpInterface<"BufferJoinOpInterface"> {
+  let description = [{
+    An op with one result whose row-major buffer may hold the operands: a
+    concatenation whose parts are contiguous there. The ops that compute the
+    parts then write them in place, and joining them moves no bytes.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        The byte offset of operand `index` in the result's buffer, or failure
+        if that operand isn't contiguous in it (or a size is dynamic).
+      }],
+      "::llvm::FailureOr<int64_t>", "getPartOffset", (ins "unsigned":$index)>
   ];
 }
 

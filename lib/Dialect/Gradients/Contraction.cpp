@@ -29,24 +29,22 @@ static Value sumRows(TensorBuilder &b, Value value) {
   return b.sumTo(value, b.shapeOf(value).take_back());
 }
 
-LogicalResult
-MatmulOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
-                        ArrayRef<bool> needed,
-                        SmallVectorImpl<Value> &operandGradients) {
-  TensorBuilder b(builder, getLoc());
-  Value g = resultGradients[0];
-  Value lhs = getLhs(), rhs = getRhs();
-  bool transposeLhs = getTransposeLhs(), transposeRhs = getTransposeRhs();
-  operandGradients.assign(getNumOperands(), Value());
+/// The gradients of lhs and rhs of a product; null where they aren't needed.
+template <typename Op>
+static std::pair<Value, Value> productGradients(TensorBuilder &b, Op op,
+                                                Value g, bool needsLhs,
+                                                bool needsRhs) {
+  Value lhs = op.getLhs(), rhs = op.getRhs(), lhsGradient, rhsGradient;
+  bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
 
   // C = A B: dA = dC B^T and dB = A^T dC; a transposed operand's gradient is
   // the transpose of that product, which swaps its factors.
-  if (needed[0]) {
+  if (needsLhs) {
     Value product = transposeLhs ? b.matmul(rhs, g, transposeRhs, true)
                                  : b.matmul(g, rhs, false, !transposeRhs);
-    operandGradients[0] = b.sumTo(product, b.shapeOf(lhs));
+    lhsGradient = b.sumTo(product, b.shapeOf(lhs));
   }
-  if (needed[1]) {
+  if (needsRhs) {
     Value left = lhs, right = g;
     ArrayRef<int64_t> rhsShape = b.shapeOf(rhs);
     // One matrix for the whole batch: the sum over the batch is part of the
@@ -60,15 +58,37 @@ MatmulOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
     Value product = transposeRhs ? b.matmul(right, left, true, transposeLhs)
                                  : b.matmul(left, right, !transposeLhs, false);
     if (product.getType() == rhs.getType())
-      operandGradients[1] = product;
+      rhsGradient = product;
     else if (b.typeOf(product).getNumElements() ==
              b.typeOf(rhs).getNumElements())
-      operandGradients[1] = b.reshape(product, rhsShape);
+      rhsGradient = b.reshape(product, rhsShape);
     else
-      operandGradients[1] = b.sumTo(product, rhsShape);
+      rhsGradient = b.sumTo(product, rhsShape);
   }
-  if (getBias() && needed[2])
-    operandGradients[2] = sumRows(b, g);
+  return {lhsGradient, rhsGradient};
+}
+
+LogicalResult
+MatmulOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
+                        ArrayRef<bool> needed,
+                        SmallVectorImpl<Value> &operandGradients) {
+  TensorBuilder b(builder, getLoc());
+  Value g = resultGradients[0];
+  auto [lhs, rhs] = productGradients(b, *this, g, needed[0], needed[1]);
+  operandGradients.assign({lhs, rhs});
+  if (getBias())
+    operandGradients.push_back(needed[2] ? sumRows(b, g) : Value());
+  return success();
+}
+
+LogicalResult
+MatmulAddOp::buildGradient(OpBuilder &builder, ValueRange resultGradients,
+                           ArrayRef<bool> needed,
+                           SmallVectorImpl<Value> &operandGradients) {
+  TensorBuilder b(builder, getLoc());
+  Value g = resultGradients[0];
+  auto [lhs, rhs] = productGradients(b, *this, g, needed[1], needed[2]);
+  operandGradients.assign({g, lhs, rhs});
   return success();
 }
 

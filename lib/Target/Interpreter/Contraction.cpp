@@ -28,10 +28,12 @@ void loadMatrix(const S *in, int64_t rows, int64_t columns, bool transpose,
           S::load(in[transpose ? column * rows + row : row * columns + column]);
 }
 
-/// One product, added up in order over k; `bias` may be null.
+/// One product, added up in order over k. `addend`, if not null, is added to
+/// the sum: row i of the result takes its row i, `addendPitch` apart.
 template <typename S>
-void multiply(const S *lhs, const S *rhs, const S *bias, S *out, int64_t m,
-              int64_t n, int64_t k, bool transposeLhs, bool transposeRhs) {
+void multiply(const S *lhs, const S *rhs, const S *addend, int64_t addendPitch,
+              S *out, int64_t m, int64_t n, int64_t k, bool transposeLhs,
+              bool transposeRhs) {
   using C = typename S::Compute;
   std::vector<C> a, b, row(n);
   loadMatrix(lhs, m, k, transposeLhs, a);
@@ -45,14 +47,19 @@ void multiply(const S *lhs, const S *rhs, const S *bias, S *out, int64_t m,
         row[j] += factor * other[j];
     }
     for (int64_t j = 0; j < n; ++j)
-      out[i * n + j] = S::store(bias ? row[j] + S::load(bias[j]) : row[j]);
+      out[i * n + j] = S::store(
+          addend ? row[j] + S::load(addend[i * addendPitch + j]) : row[j]);
   }
 }
 
-LogicalResult evaluateMatmul(MatmulOp op, Interpreter &interpreter,
-                             ArrayRef<HostTensor> operands,
-                             SmallVectorImpl<HostTensor> &results) {
-  const HostTensor &lhs = operands[0], &rhs = operands[1];
+/// op(lhs) op(rhs), with an optional bias for all rows or an accumulator of the
+/// result's shape.
+template <typename Op>
+LogicalResult evaluateProduct(Op op, Interpreter &interpreter,
+                              const HostTensor &lhs, const HostTensor &rhs,
+                              const HostTensor *bias,
+                              const HostTensor *accumulator,
+                              SmallVectorImpl<HostTensor> &results) {
   ArrayRef<int64_t> lhsBatch = lhs.getShape().drop_back(2);
   ArrayRef<int64_t> rhsBatch = rhs.getShape().drop_back(2);
   ArrayRef<int64_t> lhsMatrix = lhs.getShape().take_back(2);
@@ -60,14 +67,15 @@ LogicalResult evaluateMatmul(MatmulOp op, Interpreter &interpreter,
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   int64_t m = lhsMatrix[transposeLhs], k = lhsMatrix[!transposeLhs];
   int64_t n = rhsMatrix[!transposeRhs];
-  SmallVector<int64_t> batch;
-  if (k != rhsMatrix[transposeRhs] ||
-      !OpTrait::util::getBroadcastedShape(lhsBatch, rhsBatch, batch) ||
-      (operands.size() > 2 && operands[2].getNumElements() != n))
+  SmallVector<int64_t> batch, shape;
+  bool fits = k == rhsMatrix[transposeRhs] &&
+              OpTrait::util::getBroadcastedShape(lhsBatch, rhsBatch, batch);
+  shape = batch;
+  shape.append({m, n});
+  if (!fits || (bias && bias->getNumElements() != n) ||
+      (accumulator && accumulator->getShape() != ArrayRef<int64_t>(shape)))
     return op.emitOpError("has operands that don't fit at run time: ")
            << lhs.getType() << " and " << rhs.getType();
-  SmallVector<int64_t> shape = batch;
-  shape.append({m, n});
   FailureOr<HostTensor> result =
       interpreter.allocate(op, shape, lhs.getElementType());
   if (failed(result))
@@ -75,21 +83,40 @@ LogicalResult evaluateMatmul(MatmulOp op, Interpreter &interpreter,
   dispatchFloat(lhs.getElementType(), [&](auto stored) {
     using S = decltype(stored);
     const S *a = lhs.dataAs<S>(), *b = rhs.dataAs<S>();
-    const S *bias = operands.size() > 2 ? operands[2].dataAs<S>() : nullptr;
-    S *out = result->mutableDataAs<S>();
-    forEachRun<3>(batch,
-                  {rowMajorStrides(batch), broadcastStrides(lhsBatch, batch),
-                   broadcastStrides(rhsBatch, batch)},
-                  [&](int64_t count, auto offsets, auto strides) {
-                    for (int64_t i = 0; i < count; ++i)
-                      multiply(a + (offsets[1] + i * strides[1]) * m * k,
-                               b + (offsets[2] + i * strides[2]) * k * n, bias,
-                               out + (offsets[0] + i * strides[0]) * m * n, m,
-                               n, k, transposeLhs, transposeRhs);
-                  });
+    const S *shared = bias ? bias->dataAs<S>() : nullptr;
+    const S *added = accumulator ? accumulator->dataAs<S>() : nullptr;
+    S *out = result->template mutableDataAs<S>();
+    forEachRun<3>(
+        batch,
+        {rowMajorStrides(batch), broadcastStrides(lhsBatch, batch),
+         broadcastStrides(rhsBatch, batch)},
+        [&](int64_t count, auto offsets, auto strides) {
+          for (int64_t i = 0; i < count; ++i) {
+            int64_t place = (offsets[0] + i * strides[0]) * m * n;
+            multiply(a + (offsets[1] + i * strides[1]) * m * k,
+                     b + (offsets[2] + i * strides[2]) * k * n,
+                     added ? added + place : shared, added ? n : 0, out + place,
+                     m, n, k, transposeLhs, transposeRhs);
+          }
+        });
   });
   results.push_back(std::move(*result));
   return success();
+}
+
+LogicalResult evaluateMatmul(MatmulOp op, Interpreter &interpreter,
+                             ArrayRef<HostTensor> operands,
+                             SmallVectorImpl<HostTensor> &results) {
+  return evaluateProduct(op, interpreter, operands[0], operands[1],
+                         operands.size() > 2 ? &operands[2] : nullptr,
+                         /*accumulator=*/nullptr, results);
+}
+
+LogicalResult evaluateMatmulAdd(MatmulAddOp op, Interpreter &interpreter,
+                                ArrayRef<HostTensor> operands,
+                                SmallVectorImpl<HostTensor> &results) {
+  return evaluateProduct(op, interpreter, operands[1], operands[2],
+                         /*bias=*/nullptr, &operands[0], results);
 }
 
 LogicalResult evaluateLinear(LinearOp op, Interpreter &interpreter,
@@ -112,7 +139,7 @@ LogicalResult evaluateLinear(LinearOp op, Interpreter &interpreter,
     using S = decltype(stored);
     multiply(input.dataAs<S>(), weight.dataAs<S>(),
              operands.size() > 2 ? operands[2].dataAs<S>() : nullptr,
-             result->mutableDataAs<S>(), m, n, k, false, true);
+             /*addendPitch=*/0, result->mutableDataAs<S>(), m, n, k, false, true);
   });
   results.push_back(std::move(*result));
   return success();
@@ -122,5 +149,6 @@ LogicalResult evaluateLinear(LinearOp op, Interpreter &interpreter,
 
 void mlir::echo::interpreter::attachContractionModels(MLIRContext *context) {
   MatmulOp::attachInterface<Model<MatmulOp, evaluateMatmul>>(*context);
+  MatmulAddOp::attachInterface<Model<MatmulAddOp, evaluateMatmulAdd>>(*context);
   LinearOp::attachInterface<Model<LinearOp, evaluateLinear>>(*context);
 }
