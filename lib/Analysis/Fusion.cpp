@@ -9,6 +9,7 @@
 #include "Echo/Analysis/Fusion.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FusionShapes.h"
+#include "Echo/Dialect/Views.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -65,7 +66,8 @@ static bool staysOnHost(Operation *op) {
   return !(isa_and_nonnull<EchoDialect>(op->getDialect()) ||
            isa<ElementwiseOpInterface, DecomposeOpInterface>(op)) ||
          op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
-         !isPure(op) || isa<LibraryCallOpInterface, LaunchOp>(op);
+         !isPure(op) || isa<LibraryCallOpInterface, LaunchOp>(op) ||
+         joinsInPlace(op);
 }
 
 static LogicalResult verifyStatic(Operation *op) {

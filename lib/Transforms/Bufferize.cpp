@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Transforms/Bufferize.h"
+#include "HostStorage.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Passes.h"
@@ -84,19 +85,6 @@ LogicalResult mlir::echo::nameTensors(func::FuncOp function) {
 
 namespace {
 
-/// Where a tensor's bytes lie: `offset` bytes into the buffer of `root`, which
-/// is an argument or the result of a launch or library call.
-struct Storage {
-  Value root;
-  int64_t offset = 0;
-};
-
-/// What is known about a root's buffer.
-struct RootInfo {
-  int64_t lastRead = -1; ///< position of the last op that reads it, views too
-  std::optional<unsigned> argument; ///< whose memory it is written into
-};
-
 /// A copy at the end of the step into the memory of an argument.
 struct Move {
   unsigned target;
@@ -108,25 +96,27 @@ struct Move {
 class HostBufferizer {
 public:
   HostBufferizer(func::FuncOp function, const SymbolTable &symbols)
-      : function(function), symbols(symbols), builder(function) {}
+      : function(function), symbols(symbols), builder(function),
+        storage(function, aliases) {}
 
   LogicalResult run();
 
 private:
   LogicalResult check();
-  LogicalResult findStorage();
-  void findLastReads();
   bool sinkUpdates();
   void assignArguments();
   LogicalResult convert(Operation &op);
   void convertReturn();
   void moveToArguments(Location loc, SmallVectorImpl<Move> &moves);
 
-  bool isIdentity(unsigned result);
-  bool isWhole(Value value);
-  bool mayOverwrite(Operation *op, unsigned result, Value root);
-  Value findOverwritableInput(Operation &op, unsigned result);
-  Value createOutput(Operation &op, unsigned result);
+  bool mayOverwrite(Operation *op, unsigned result, const Storage &place);
+  Value findOverwritableInput(Operation &op, unsigned result,
+                              SmallVectorImpl<Storage> &taken);
+  Value createOutput(Operation &op, unsigned result,
+                     SmallVectorImpl<Storage> &taken);
+  void convertView(Operation &op);
+  void convertJoin(Operation &op);
+  Value getBuffer(Location loc, Value root);
   Value viewRoot(Location loc, Value buffer, int64_t offset, Type tensorType);
 
   static MemRefType bufferType(Type tensorType) {
@@ -139,10 +129,8 @@ private:
   OpBuilder builder;
   func::ReturnOp returnOp;
   SmallVector<std::optional<unsigned>> aliases;
+  HostStorage storage;
   SmallVector<Value> argumentBuffers;
-  DenseMap<Operation *, int64_t> positions;
-  DenseMap<Value, Storage> storage;
-  DenseMap<Value, RootInfo> roots;
   DenseMap<Value, Value> buffers; ///< tensor to memref
 };
 
@@ -179,9 +167,11 @@ LogicalResult HostBufferizer::check() {
     if (isa<KernelOp>(op))
       return op.emitOpError("can't be part of a host program; expected a "
                             "launch of it (echo-outline-kernels makes them)");
-    if (!isa<LaunchOp, LibraryCallOpInterface, BufferViewOpInterface>(op))
+    if (!isa<LaunchOp, LibraryCallOpInterface, BufferViewOpInterface,
+             BufferJoinOpInterface>(op))
       return op.emitOpError("can't be part of a host program; expected a "
-                            "kernel launch, a library call or a view "
+                            "kernel launch, a library call, a view or a "
+                            "concatenation "
                             "(echo-form-kernels makes kernels)");
     for (auto [index, type] : llvm::enumerate(op.getResultTypes()))
       if (failed(checkTensor(&op, type, "result #" + Twine(index))))
@@ -201,64 +191,6 @@ LogicalResult HostBufferizer::check() {
   return checkAliases(function, aliases);
 }
 
-LogicalResult HostBufferizer::findStorage() {
-  Block &block = function.getBody().front();
-  for (BlockArgument argument : block.getArguments()) {
-    storage[argument] = {argument};
-    roots.try_emplace(argument);
-  }
-  for (Operation &op : block.without_terminator()) {
-    auto view = dyn_cast<BufferViewOpInterface>(op);
-    for (OpResult result : op.getResults()) {
-      if (!view) {
-        storage[result] = {result};
-        roots.try_emplace(result);
-        continue;
-      }
-      FailureOr<int64_t> offset =
-          view.getViewOffset(result.getResultNumber());
-      if (failed(offset))
-        return op.emitOpError("result #")
-               << result.getResultNumber()
-               << " isn't contiguous in the operand, so it can't be a view; "
-                  "expected a kernel (echo-form-kernels makes them)";
-      Storage source = storage.at(op.getOperand(0));
-      storage[result] = {source.root, source.offset + *offset};
-    }
-  }
-  return success();
-}
-
-/// True if result `index` is the argument that it replaces.
-bool HostBufferizer::isIdentity(unsigned index) {
-  if (!aliases[index])
-    return false;
-  Storage place = storage.at(returnOp.getOperand(index));
-  return place.root == function.getArgument(*aliases[index]) &&
-         place.offset == 0;
-}
-
-/// True if a tensor has all bytes of its root.
-bool HostBufferizer::isWhole(Value value) {
-  Storage place = storage.at(value);
-  return place.offset == 0 && *echo::detail::typeBytes(value.getType()) ==
-                                  *echo::detail::typeBytes(place.root.getType());
-}
-
-void HostBufferizer::findLastReads() {
-  for (auto &[root, info] : roots)
-    info.lastRead = -1;
-  int64_t position = 0;
-  for (Operation &op : function.getBody().front()) {
-    positions[&op] = position++;
-    if (isa<BufferViewOpInterface>(op))
-      continue;
-    for (OpOperand &operand : op.getOpOperands())
-      if (&op != returnOp || !isIdentity(operand.getOperandNumber()))
-        roots[storage.at(operand.get()).root].lastRead = positions[&op];
-  }
-}
-
 /// An op whose results are only returned may run as late as one likes: one
 /// that updates an argument goes behind the argument's last reader. Returns
 /// true if anything moved.
@@ -269,35 +201,38 @@ bool HostBufferizer::sinkUpdates() {
     Operation *op = value.getDefiningOp();
     if (!argument || !op || isa<BufferViewOpInterface>(op))
       continue;
-    int64_t lastRead = roots[function.getArgument(*argument)].lastRead;
-    if (lastRead > positions[op] && lastRead < positions[returnOp] &&
+    int64_t lastRead =
+        storage.lastRead(storage.wholeOf(function.getArgument(*argument)));
+    if (lastRead > storage.positionOf(op) &&
+        lastRead < storage.positionOf(returnOp) &&
         llvm::all_of(op->getUsers(),
                      [&](Operation *user) { return user == returnOp; }))
       late.insert(op);
   }
   SmallVector<Operation *> ordered = late.takeVector();
   llvm::sort(ordered, [&](Operation *a, Operation *b) {
-    return positions[a] < positions[b];
+    return storage.positionOf(a) < storage.positionOf(b);
   });
   for (Operation *op : ordered)
     op->moveBefore(returnOp);
   return !ordered.empty();
 }
 
-/// True if the kernel that `op` launches may write `result` into the buffer of
-/// `root`: everywhere it reads it, it allows it.
+/// True if the kernel that `op` launches may write `result` over these bytes:
+/// everywhere it reads any of them, it allows it.
 bool HostBufferizer::mayOverwrite(Operation *op, unsigned result,
-                                  Value root) {
+                                  const Storage &place) {
   auto launch = dyn_cast<LaunchOp>(op);
   if (!launch)
     return false;
   auto kernel = symbols.lookup<FunctionOpInterface>(launch.getKernel());
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
-    if (storage.at(input).root != root)
+    Storage read = storage.lookup(input);
+    if (!read.overlaps(place))
       continue;
     auto overwritable =
         kernel.getArgAttrOfType<DenseI64ArrayAttr>(index, kOverwritableAttr);
-    if (!overwritable || !isWhole(input) ||
+    if (!overwritable || read != place ||
         !llvm::is_contained(overwritable.asArrayRef(),
                             static_cast<int64_t>(result)))
       return false;
@@ -311,18 +246,17 @@ void HostBufferizer::assignArguments() {
   for (auto [index, argument] : llvm::enumerate(aliases)) {
     if (!argument)
       continue;
-    Value value = returnOp.getOperand(index);
-    Value root = storage.at(value).root;
-    auto result = dyn_cast<OpResult>(root);
-    if (!result || !isWhole(value) || roots[root].argument)
+    Storage place = storage.lookup(returnOp.getOperand(index));
+    auto result = dyn_cast<OpResult>(place.root);
+    if (!result || !storage.isWhole(place) || storage.getArgument(result))
       continue;
-    Value old = function.getArgument(*argument);
-    int64_t lastRead = roots[old].lastRead;
-    int64_t written = positions[result.getOwner()];
+    Storage old = storage.wholeOf(function.getArgument(*argument));
+    int64_t lastRead = storage.lastRead(old);
+    int64_t written = storage.positionOf(result.getOwner());
     if (lastRead < written ||
         (lastRead == written &&
          mayOverwrite(result.getOwner(), result.getResultNumber(), old)))
-      roots[root].argument = *argument;
+      storage.setArgument(result, *argument);
   }
 }
 
@@ -335,60 +269,102 @@ Value HostBufferizer::viewRoot(Location loc, Value buffer, int64_t offset,
 }
 
 /// An input of a launch that dies there, lies in the arena, and that `result`
-/// may overwrite; null if there is none.
-Value HostBufferizer::findOverwritableInput(Operation &op,
-                                            unsigned result) {
+/// may overwrite; null if there is none. `taken` holds what other results of
+/// the launch overwrite.
+Value HostBufferizer::findOverwritableInput(Operation &op, unsigned index,
+                                            SmallVectorImpl<Storage> &taken) {
   auto launch = dyn_cast<LaunchOp>(op);
   if (!launch)
     return {};
+  OpResult result = op.getResult(index);
+  int64_t lastRead = storage.lastRead(storage.wholeOf(result));
   for (Value input : launch.getInputs()) {
-    Value root = storage.at(input).root;
-    const RootInfo &info = roots.at(root);
-    auto argument = dyn_cast<BlockArgument>(root);
-    bool inArena = argument ? !isPersistentArgument(function,
-                                                    argument.getArgNumber())
-                            : !info.argument;
-    if (inArena && info.lastRead == positions.at(&op) &&
-        input.getType() == op.getResult(result).getType() &&
-        mayOverwrite(&op, result, root))
-      return input;
+    Storage place = storage.lookup(input);
+    if (input.getType() != result.getType() ||
+        !storage.mayReuse(place, storage.positionOf(&op), lastRead) ||
+        !mayOverwrite(&op, index, place) ||
+        llvm::any_of(taken, [&](const Storage &other) {
+          return other.overlaps(place);
+        }))
+      continue;
+    taken.push_back(place);
+    return buffers.at(input);
   }
   return {};
 }
 
+/// The buffer of a root. That of a concatenation is there before its op: the
+/// first part that is computed asks for it.
+Value HostBufferizer::getBuffer(Location loc, Value root) {
+  Value &buffer = buffers[root];
+  if (!buffer)
+    buffer = memref::AllocOp::create(builder, loc, bufferType(root.getType()));
+  return buffer;
+}
+
 /// The buffer that a result is written into.
-Value HostBufferizer::createOutput(Operation &op, unsigned index) {
+Value HostBufferizer::createOutput(Operation &op, unsigned index,
+                                   SmallVectorImpl<Storage> &taken) {
   OpResult result = op.getResult(index);
-  RootInfo &info = roots[result];
-  if (info.argument)
-    return viewRoot(op.getLoc(), argumentBuffers[*info.argument], 0,
+  Location loc = op.getLoc();
+  if (std::optional<unsigned> argument = storage.getArgument(result))
+    return viewRoot(loc, argumentBuffers[*argument], 0, result.getType());
+  Storage place = storage.lookup(result);
+  if (place.root != result)
+    return viewRoot(loc, getBuffer(loc, place.root), place.offset,
                     result.getType());
-  if (Value input = findOverwritableInput(op, index)) {
-    // Another result of this op can't have the buffer too.
-    roots[storage.at(input).root].lastRead = -1;
-    return buffers.at(input);
+  if (Value input = findOverwritableInput(op, index, taken))
+    return input;
+  return memref::AllocOp::create(builder, loc, bufferType(result.getType()));
+}
+
+void HostBufferizer::convertView(Operation &op) {
+  for (OpResult result : op.getResults()) {
+    if (result.use_empty())
+      continue;
+    Storage place = storage.lookup(result);
+    buffers[result] = viewRoot(op.getLoc(), buffers.at(place.root),
+                               place.offset, result.getType());
   }
-  return memref::AllocOp::create(builder, op.getLoc(),
-                                 bufferType(result.getType()));
+}
+
+/// Copies the parts that couldn't be computed in place.
+void HostBufferizer::convertJoin(Operation &op) {
+  SmallVector<Storage> taken;
+  OpResult result = op.getResult(0);
+  if (!buffers.lookup(result))
+    buffers[result] = createOutput(op, 0, taken);
+  Value whole = buffers.at(result);
+  Storage place = storage.lookup(result);
+  for (OpOperand &operand : op.getOpOperands()) {
+    int64_t offset = *cast<BufferJoinOpInterface>(op).getPartOffset(
+        operand.getOperandNumber());
+    Storage part = storage.lookup(operand.get());
+    if (part.bytes == 0 ||
+        part == Storage{place.root, place.offset + offset, part.bytes})
+      continue;
+    CopyOp::create(
+        builder, op.getLoc(), buffers.at(operand.get()),
+        viewRoot(op.getLoc(), whole, offset, operand.get().getType()));
+  }
 }
 
 LogicalResult HostBufferizer::convert(Operation &op) {
   builder.setInsertionPoint(&op);
   if (isa<BufferViewOpInterface>(op)) {
-    for (OpResult result : op.getResults()) {
-      if (result.use_empty())
-        continue;
-      Storage place = storage.at(result);
-      buffers[result] = viewRoot(op.getLoc(), buffers.at(place.root),
-                                 place.offset, result.getType());
-    }
+    convertView(op);
+    return success();
+  }
+  if (isa<BufferJoinOpInterface>(op)) {
+    convertJoin(op);
     return success();
   }
   SmallVector<Value> inputs, outputs;
+  SmallVector<Storage> taken;
   for (Value operand : op.getOperands())
     inputs.push_back(buffers.at(operand));
   for (OpResult result : op.getResults()) {
-    outputs.push_back(createOutput(op, result.getResultNumber()));
+    outputs.push_back(createOutput(op, result.getResultNumber(), taken));
     buffers[result] = outputs.back();
   }
   if (auto launch = dyn_cast<LaunchOp>(op)) {
@@ -397,8 +373,12 @@ LogicalResult HostBufferizer::convert(Operation &op) {
                      launch.getParametersAttr());
     return success();
   }
-  return cast<LibraryCallOpInterface>(op).buildLibraryCall(builder, inputs,
-                                                           outputs);
+  auto call = cast<LibraryCallOpInterface>(op);
+  if (std::optional<unsigned> accumulator = call.getAccumulatorOperand())
+    if (storage.lookup(op.getOperand(*accumulator)) !=
+        storage.lookup(op.getResult(0)))
+      CopyOp::create(builder, op.getLoc(), inputs[*accumulator], outputs[0]);
+  return call.buildLibraryCall(builder, inputs, outputs);
 }
 
 /// Emits the moves so that none overwrites what another still has to read:
@@ -413,7 +393,7 @@ void HostBufferizer::moveToArguments(Location loc,
   std::deque<Move *> ready;
   for (Move &move : moves) {
     writer[move.target] = &move;
-    if (auto source = dyn_cast<BlockArgument>(storage.at(move.value).root)) {
+    if (auto source = dyn_cast<BlockArgument>(storage.lookup(move.value).root)) {
       readers[source.getArgNumber()].push_back(&move);
       ++pendingReads[source.getArgNumber()];
     }
@@ -427,7 +407,7 @@ void HostBufferizer::moveToArguments(Location loc,
       ready.pop_front();
       CopyOp::create(builder, loc, move->source, argumentBuffers[move->target]);
       move->done = true;
-      auto source = dyn_cast<BlockArgument>(storage.at(move->value).root);
+      auto source = dyn_cast<BlockArgument>(storage.lookup(move->value).root);
       if (!source)
         continue;
       unsigned index = source.getArgNumber();
@@ -447,7 +427,7 @@ void HostBufferizer::moveToArguments(Location loc,
     for (Move *reader : readers[move.target])
       if (!reader->done)
         reader->source =
-            viewRoot(loc, saved, storage.at(reader->value).offset,
+            viewRoot(loc, saved, storage.lookup(reader->value).offset,
                      reader->value.getType());
     pendingReads[move.target] = 0;
     ready.push_back(&move);
@@ -462,10 +442,10 @@ void HostBufferizer::convertReturn() {
   SmallVector<Move> moves;
   DenseSet<Value> returned;
   for (auto [index, value] : llvm::enumerate(returnOp.getOperands())) {
-    Value root = storage.at(value).root;
-    const RootInfo &info = roots[root];
+    Value root = storage.lookup(value).root;
+    std::optional<unsigned> writtenInto = storage.getArgument(root);
     if (std::optional<unsigned> argument = aliases[index]) {
-      if (!isIdentity(index) && info.argument != argument)
+      if (!storage.isIdentity(index) && writtenInto != argument)
         moves.push_back({*argument, value, buffers.at(value)});
       continue;
     }
@@ -473,7 +453,7 @@ void HostBufferizer::convertReturn() {
         DictionaryAttr::get(builder.getContext(),
                             function.getResultAttrs(index)));
     // A result is a part of the arena that nothing else returns.
-    if (!isa<BlockArgument>(root) && !info.argument &&
+    if (!isa<BlockArgument>(root) && !writtenInto &&
         returned.insert(root).second) {
       results.push_back(buffers.at(value));
       continue;
@@ -497,12 +477,14 @@ void HostBufferizer::convertReturn() {
 }
 
 LogicalResult HostBufferizer::run() {
-  if (failed(check()) || failed(findStorage()))
+  if (failed(check()) || failed(storage.findRoots()))
     return failure();
-  findLastReads();
+  storage.findReads();
   if (sinkUpdates())
-    findLastReads();
+    storage.findReads();
   assignArguments();
+  storage.placeSums();
+  storage.placeParts();
   // Before results that replace arguments disappear and indices change.
   if (failed(nameTensors(function)))
     return failure();

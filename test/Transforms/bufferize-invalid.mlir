@@ -1,7 +1,7 @@
 // RUN: echo-opt %s --echo-bufferize --split-input-file --verify-diagnostics
 
 func.func @unknown_op(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{can't be part of a host program; expected a kernel launch, a library call or a view}}
+  // expected-error @below {{can't be part of a host program; expected a kernel launch, a library call, a view or a concatenation}}
   %0 = echo.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -52,6 +52,14 @@ func.func @columns(%x: tensor<4x4xf32>) -> tensor<4x2xf32> {
   // expected-error @below {{result #0 isn't contiguous in the operand, so it can't be a view}}
   %0 = echo.slice %x {offsets = array<i64: 0, 1>, sizes = array<i64: 4, 2>, strides = array<i64: 1, 1>} : (tensor<4x4xf32>) -> tensor<4x2xf32>
   return %0 : tensor<4x2xf32>
+}
+
+// -----
+
+func.func @side_by_side(%x: tensor<4x2xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{operand #0 isn't contiguous in the result, so the parts can't be joined in place; expected a kernel}}
+  %0 = echo.concat %x, %x {axis = 1 : i64} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
 }
 
 // -----

@@ -288,3 +288,187 @@ func.func @outer_batches(%a: tensor<2x1x2x5xf32>, %b: tensor<3x5x2xf32>) -> tens
   %c = echo.matmul %a, %b : (tensor<2x1x2x5xf32>, tensor<3x5x2xf32>) -> tensor<2x3x2x2xf32>
   return %c : tensor<2x3x2x2xf32>
 }
+
+// -----
+
+// Both parts are computed in the whole: no copy, one buffer, which is there
+// before the first part.
+func.func private @twice(tensor<8xf32>) -> tensor<8xf32> attributes {echo.kernel}
+// CHECK-LABEL: func.func @join(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<8xf32>
+// CHECK-NEXT:    %[[C:.*]] = memref.alloc() : memref<16xf32>
+// CHECK-NEXT:    %[[A:.*]] = echo.buffer_view %[[C]][0] : memref<16xf32> to memref<8xf32>
+// CHECK-NEXT:    echo.launch @twice(%[[X]]) outs(%[[A]] : memref<8xf32>)
+// CHECK-NEXT:    %[[B:.*]] = echo.buffer_view %[[C]][32] : memref<16xf32> to memref<8xf32>
+// CHECK-NEXT:    echo.launch @twice(%[[A]]) outs(%[[B]] : memref<8xf32>)
+// CHECK-NEXT:    return %[[C]]
+func.func @join(%x: tensor<8xf32>) -> tensor<16xf32> {
+  %a = echo.launch @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = echo.launch @twice(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  %c = echo.concat %a, %b {axis = 0 : i64} : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  return %c : tensor<16xf32>
+}
+
+// -----
+
+// Reshaped parts and a concatenation inside another; the inner one begins 8
+// elements into the outer one.
+func.func private @twice(tensor<8xf32>) -> tensor<8xf32> attributes {echo.kernel}
+func.func private @sum(tensor<16xf32>) -> tensor<8xf32> attributes {echo.kernel}
+// CHECK-LABEL: func.func @nested(
+// CHECK-DAG:     %[[C:.*]] = memref.alloc() : memref<4x8xf32>
+// CHECK-DAG:     echo.buffer_view %[[C]][32] : memref<4x8xf32> to memref<8xf32>
+// CHECK-DAG:     echo.buffer_view %[[C]][64] : memref<4x8xf32> to memref<8xf32>
+// CHECK-DAG:     %[[I:.*]] = echo.buffer_view %[[C]][32] : memref<4x8xf32> to memref<16xf32>
+// CHECK-DAG:     %[[S:.*]] = echo.buffer_view %[[C]][0] : memref<4x8xf32> to memref<8xf32>
+// CHECK-DAG:     echo.launch @sum(%[[I]]) outs(%[[S]] : memref<8xf32>)
+// CHECK-DAG:     echo.buffer_view %[[C]][96] : memref<4x8xf32> to memref<8xf32>
+// CHECK-NOT:     echo.copy
+// CHECK:         return %[[C]]
+func.func @nested(%x: tensor<8xf32>) -> tensor<4x8xf32> {
+  %a = echo.launch @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = echo.launch @twice(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  %inner = echo.concat %a, %b {axis = 0 : i64} : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  %s = echo.launch @sum(%inner) : (tensor<16xf32>) -> tensor<8xf32>
+  %d = echo.launch @twice(%s) : (tensor<8xf32>) -> tensor<8xf32>
+  %0 = echo.reshape %s : (tensor<8xf32>) -> tensor<1x8xf32>
+  %1 = echo.reshape %inner : (tensor<16xf32>) -> tensor<2x8xf32>
+  %2 = echo.reshape %d : (tensor<8xf32>) -> tensor<1x8xf32>
+  %c = echo.concat %0, %1, %2 {axis = 0 : i64} : (tensor<1x8xf32>, tensor<2x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
+}
+
+// -----
+
+// An argument and the same part once more are copied; a returned part has a
+// buffer of its own.
+func.func private @twice(tensor<8xf32>) -> tensor<8xf32> attributes {echo.kernel}
+// CHECK-LABEL: func.func @copied(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<8xf32>
+// CHECK-NEXT:    %[[R:.*]] = memref.alloc() : memref<8xf32>
+// CHECK-NEXT:    echo.launch @twice(%[[X]]) outs(%[[R]] : memref<8xf32>)
+// CHECK-NEXT:    %[[C:.*]] = memref.alloc() : memref<32xf32>
+// CHECK-NEXT:    %[[A:.*]] = echo.buffer_view %[[C]][0]
+// CHECK-NEXT:    echo.launch @twice(%[[R]]) outs(%[[A]] : memref<8xf32>)
+// CHECK-NEXT:    %[[V1:.*]] = echo.buffer_view %[[C]][32]
+// CHECK-NEXT:    echo.copy %[[X]] to %[[V1]]
+// CHECK-NEXT:    %[[V2:.*]] = echo.buffer_view %[[C]][64]
+// CHECK-NEXT:    echo.copy %[[A]] to %[[V2]]
+// CHECK-NEXT:    %[[V3:.*]] = echo.buffer_view %[[C]][96]
+// CHECK-NEXT:    echo.copy %[[R]] to %[[V3]]
+// CHECK-NEXT:    return %[[R]], %[[C]]
+func.func @copied(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<32xf32>) {
+  %r = echo.launch @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %a = echo.launch @twice(%r) : (tensor<8xf32>) -> tensor<8xf32>
+  %c = echo.concat %a, %x, %a, %r {axis = 0 : i64} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<32xf32>
+  return %r, %c : tensor<8xf32>, tensor<32xf32>
+}
+
+// -----
+
+// %a is read when the whole is dead: in there it would keep 16 elements alive
+// instead of 8.
+func.func private @twice(tensor<8xf32>) -> tensor<8xf32> attributes {echo.kernel}
+func.func private @sum(tensor<16xf32>) -> tensor<8xf32> attributes {echo.kernel}
+func.func private @both(tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {echo.kernel}
+// CHECK-LABEL: func.func @long_lived_part(
+// CHECK-NEXT:    %[[A:.*]] = memref.alloc() : memref<8xf32>
+// CHECK-NEXT:    echo.launch @twice({{.*}}) outs(%[[A]] : memref<8xf32>)
+// CHECK-NEXT:    %[[C:.*]] = memref.alloc() : memref<16xf32>
+// CHECK-NEXT:    %[[B:.*]] = echo.buffer_view %[[C]][32]
+// CHECK-NEXT:    echo.launch @twice(%[[A]]) outs(%[[B]] : memref<8xf32>)
+// CHECK-NEXT:    %[[V:.*]] = echo.buffer_view %[[C]][0]
+// CHECK-NEXT:    echo.copy %[[A]] to %[[V]]
+func.func @long_lived_part(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = echo.launch @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = echo.launch @twice(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  %c = echo.concat %a, %b {axis = 0 : i64} : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  %s = echo.launch @sum(%c) : (tensor<16xf32>) -> tensor<8xf32>
+  %r = echo.launch @both(%a, %s) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// The kernel may overwrite its argument, but %a is a part of %c, which is read
+// later.
+func.func private @twice(tensor<8xf32>) -> tensor<8xf32> attributes {echo.kernel}
+func.func private @next(tensor<8xf32> {echo.overwritable = array<i64: 0>}) -> tensor<8xf32> attributes {echo.kernel}
+// CHECK-LABEL: func.func @part_is_read(
+// CHECK:         %[[C:.*]] = memref.alloc() : memref<16xf32>
+// CHECK:         %[[N:.*]] = memref.alloc() : memref<8xf32>
+// CHECK-NEXT:    echo.launch @next(%{{.*}}) outs(%[[N]] : memref<8xf32>)
+// CHECK-NEXT:    return %[[N]], %[[C]]
+func.func @part_is_read(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<16xf32>) {
+  %a = echo.launch @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = echo.launch @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %c = echo.concat %a, %b {axis = 0 : i64} : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  %n = echo.launch @next(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %n, %c : tensor<8xf32>, tensor<16xf32>
+}
+
+// -----
+
+// A result takes the part of a buffer that its input is: other parts are read
+// later, this one isn't.
+func.func private @twice(tensor<16xf32>) -> tensor<16xf32> attributes {echo.kernel}
+func.func private @next(tensor<8xf32> {echo.overwritable = array<i64: 0>}) -> tensor<8xf32> attributes {echo.kernel}
+func.func private @both(tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {echo.kernel}
+// CHECK-LABEL: func.func @part_is_overwritten(
+// CHECK:         %[[C:.*]] = memref.alloc() : memref<16xf32>
+// CHECK:         %[[A:.*]] = echo.buffer_view %[[C]][0]
+// CHECK:         %[[B:.*]] = echo.buffer_view %[[C]][32]
+// CHECK:         echo.launch @next(%[[A]]) outs(%[[A]] : memref<8xf32>)
+// CHECK:         echo.launch @both(%[[A]], %[[B]])
+func.func @part_is_overwritten(%x: tensor<16xf32>) -> tensor<8xf32> {
+  %c = echo.launch @twice(%x) : (tensor<16xf32>) -> tensor<16xf32>
+  %p:2 = echo.split %c {axis = 0 : i64} : (tensor<16xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %n = echo.launch @next(%p#0) : (tensor<8xf32>) -> tensor<8xf32>
+  %r = echo.launch @both(%n, %p#1) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// The old value is read afterwards: the sum is made in a copy.
+// CHECK-LABEL: func.func @accumulator_is_read(
+// CHECK-SAME:    %[[A:[^:]*]]: memref<4x4xf32>
+// CHECK-NEXT:    %[[P:.*]] = memref.alloc() : memref<4x4xf32>
+// CHECK-NEXT:    echo.gemm(%[[A]], %[[A]]) outs(%[[P]]) {batch = 1
+// CHECK-NEXT:    %[[S:.*]] = memref.alloc() : memref<4x4xf32>
+// CHECK-NEXT:    echo.copy %[[P]] to %[[S]]
+// CHECK-NEXT:    echo.gemm(%[[A]], %[[A]]) outs(%[[S]]) {accumulate = true,
+// CHECK-NEXT:    return %[[P]], %[[S]]
+func.func @accumulator_is_read(%a: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %p = echo.matmul %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = echo.matmul_add %p, %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %p, %s : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// A factor can't change while the product is added up.
+// CHECK-LABEL: func.func @accumulator_is_factor(
+// CHECK:         %[[P:.*]] = memref.alloc() : memref<4x4xf32>
+// CHECK:         echo.gemm
+// CHECK-NEXT:    %[[S:.*]] = memref.alloc() : memref<4x4xf32>
+// CHECK-NEXT:    echo.copy %[[P]] to %[[S]]
+// CHECK-NEXT:    echo.gemm(%[[P]], %{{.*}}) outs(%[[S]]) {accumulate = true,
+func.func @accumulator_is_factor(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %p = echo.matmul %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = echo.matmul_add %p, %p, %a : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %s : tensor<4x4xf32>
+}
+
+// -----
+
+// A parameter isn't changed by a sum that is returned.
+// CHECK-LABEL: func.func @accumulator_is_parameter(
+// CHECK-SAME:    %[[W:[^:]*]]: memref<4x4xf32>
+// CHECK-NEXT:    %[[S:.*]] = memref.alloc() : memref<4x4xf32>
+// CHECK-NEXT:    echo.copy %[[W]] to %[[S]]
+// CHECK-NEXT:    echo.gemm({{.*}}) outs(%[[S]]) {accumulate = true,
+func.func @accumulator_is_parameter(%w: tensor<4x4xf32> {echo.role = "parameter"}, %a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %s = echo.matmul_add %w, %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %s : tensor<4x4xf32>
+}
