@@ -85,6 +85,12 @@ mlir::echo::buildTrainingStepPipeline(OpPassManager &manager,
     manager.addPass(std::move(optimizer));
   }
   addCleanUp(manager);
+  // Fewer and larger products. Sums come second: they read what joined rows
+  // lie next to each other by then.
+  manager.addPass(createEchoBatchRowsPass());
+  manager.addPass(createEchoBatchSumsPass());
+  manager.addPass(createEchoAccumulateProductsPass());
+  addCleanUp(manager);
   return success();
 }
 

@@ -113,6 +113,99 @@ def EchoOptimizerPass : Pass<"echo-optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::echo::EchoDialect"];
 }
 
+def EchoBatchRowsPass : Pass<"echo-batch-rows", "::mlir::ModuleOp"> {
+  let summary = "Makes one product of products that share a factor";
+  let description = [{
+    Compute-heavy ops that differ in the operand of their rows alone
+    (RowParallelOpInterface) and don't depend on each other become one op on
+    all rows: an unrolled layer's input projections are one product, and so are
+    the gradients of its inputs. Recurrent products depend on each other and
+    stay.
+
+    The rows are joined, or read where they lie next to each other already; the
+    new op stands behind the last of its inputs, and what stood before that and
+    needs a result follows it. A product of more than `most-rows` rows reads
+    its weight seldom enough: it gains nothing and stays.
+
+    ```mlir
+    %0 = echo.linear %a, %w : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    %1 = echo.linear %b, %w : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = echo.concat %a, %b {axis = 0 : i64}
+        : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+    %1 = echo.linear %0, %w : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x4xf32>
+    %2:2 = echo.split %1 {axis = 0 : i64}
+        : (tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
+    ```
+  }];
+  let options = [
+    Option<"mostRows", "most-rows", "int64_t", "kMostRowsToBatch",
+           "Rows from which an op gains nothing from more">,
+  ];
+  let dependentDialects = ["::mlir::echo::EchoDialect"];
+}
+
+def EchoBatchSumsPass : Pass<"echo-batch-sums", "::mlir::ModuleOp"> {
+  let summary = "Makes one product of a sum of products over rows";
+  let description = [{
+    Terms of a sum that are sums over rows themselves (RowSumOpInterface) and
+    alike become one op on the rows of all: an unrolled layer's weight gradient
+    is one product with the rows of all time steps as its depth, its bias
+    gradient one reduction.
+
+    Operands that are neighbours in a tensor which is there anyway (what they
+    are slices of, a concatenation that they are part of) are read from it; a
+    term that has no such neighbours stays a term. Operands that lie nowhere
+    together are joined if those of a term have at most as many bytes as its
+    result: adding the term would move as many.
+
+    ```mlir
+    %0 = echo.matmul %a, %x {transpose_lhs = true}
+        : (tensor<2x4xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+    %1 = echo.matmul %b, %y {transpose_lhs = true}
+        : (tensor<2x4xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+    %2 = echo.add %0, %1 : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = echo.concat %a, %b {axis = 0 : i64}
+        : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+    %1 = echo.concat %x, %y {axis = 0 : i64}
+        : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+    %2 = echo.matmul %0, %1 {transpose_lhs = true}
+        : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::echo::EchoDialect"];
+}
+
+def EchoAccumulateProductsPass
+    : Pass<"echo-accumulate-products", "::mlir::ModuleOp"> {
+  let summary = "Adds products to tensors in place";
+  let description = [{
+    A product and its addition to a tensor become one op
+    (AccumulateOpInterface), which a library executes in the tensor's buffer.
+    The tensor must be computed before the product and read by nothing else,
+    and lie in memory anyway: a library call's result, or a part of a larger
+    tensor. What a kernel computes is left to that kernel to add to.
+
+    ```mlir
+    %0 = echo.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    %1 = echo.matmul %c, %d : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    %2 = echo.add %0, %1 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = echo.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    %1 = echo.matmul_add %0, %c, %d
+        : (tensor<2x4xf32>, tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::echo::EchoDialect"];
+}
+
 def EchoFormKernelsPass : Pass<"echo-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups the ops of a training step into kernels";
   let description = [{
@@ -152,8 +245,9 @@ def EchoOutlineKernelsPass : Pass<"echo-outline-kernels", "::mlir::ModuleOp"> {
 def EchoBufferizePass : Pass<"echo-bufferize", "::mlir::ModuleOp"> {
   let summary = "Turns the host program from tensors to buffers";
   let description = [{
-    Takes functions of kernel launches, library calls (LibraryCallOpInterface)
-    and views (BufferViewOpInterface) on tensors; kernel functions stay on
+    Takes functions of kernel launches, library calls
+    (LibraryCallOpInterface), views (BufferViewOpInterface) and concatenations
+    (BufferJoinOpInterface) on tensors; kernel functions stay on
     tensors. Linear in the number of ops.
 
     - A result that replaces an argument is written straight into the
@@ -165,7 +259,13 @@ def EchoBufferizePass : Pass<"echo-bufferize", "::mlir::ModuleOp"> {
       disappear from the function's type.
     - Other results are buffers of their own; a result that is an argument, is
       written into an argument, or is returned before, is copied.
-    - A result may take the buffer of an input that dies in its kernel.
+    - A result may take the buffer of an input that dies in its kernel, or the
+      part of a buffer that the input is.
+    - A library call that adds to an operand (`getAccumulatorOperand`) does so in the
+      operand's buffer if nothing reads that afterwards, otherwise in a copy.
+    - The parts of a concatenation (BufferJoinOpInterface) are computed in its
+      buffer. Parts that are read after the whole is dead, that are arguments,
+      views or parts of another concatenation are copied.
     - Every other result of a launch or library call is a `memref.alloc`.
 
     ```mlir
