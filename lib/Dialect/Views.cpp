@@ -80,5 +80,5 @@ bool mlir::echo::joinsInPlace(Operation *op) {
         sources.insert(range->source).second)
       inPlace += range->bytes;
   }
-  return inPlace >= all - inPlace;
+  return inPlace > all - inPlace;
 }

@@ -40,7 +40,7 @@ FailureOr<Value> buildView(OpBuilder &builder, Location loc, Value source,
                            int64_t offset, RankedTensorType type);
 
 /// True if `op` is a concatenation that is better part of the host program than
-/// a kernel: its parts are contiguous, and at least half of the bytes can be
+/// a kernel: its parts are contiguous, and more than half of the bytes can be
 /// computed in place (see BufferJoinOpInterface) rather than copied.
 bool joinsInPlace(Operation *op);
 
