@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Analysis/Layers.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FunctionAttributes.h"
@@ -22,18 +23,6 @@ namespace mlir::echo {
 
 using namespace mlir;
 using namespace mlir::echo;
-
-StringRef mlir::echo::layerName(Location location) {
-  if (auto name = dyn_cast<NameLoc>(location))
-    return name.getName();
-  if (auto call = dyn_cast<CallSiteLoc>(location))
-    return layerName(call.getCallee());
-  if (auto fused = dyn_cast<FusedLoc>(location))
-    for (Location part : fused.getLocations())
-      if (StringRef name = layerName(part); !name.empty())
-        return name;
-  return "";
-}
 
 namespace {
 

@@ -28,9 +28,6 @@ std::optional<::echo::DataType> programType(Type elementType);
 ::echo::Role programRole(ArgumentRole role);
 ::echo::Init programInit(InitAttr init);
 
-/// The layer of an op: its innermost location's first name, or "".
-StringRef layerName(Location location);
-
 /// The program of a planned host function, and the kernels that it calls in
 /// the order of their indices.
 struct EmittedProgram {
