@@ -8,6 +8,7 @@
 
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Conversion/Passes.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -94,12 +95,41 @@ mlir::echo::buildTrainingStepPipeline(OpPassManager &manager,
   return success();
 }
 
-void mlir::echo::buildToBuffersPipeline(OpPassManager &manager,
-                                        const ToBuffersOptions &options) {
+LogicalResult mlir::echo::isolateEntry(ModuleOp module, StringRef entry,
+                                       std::string &name) {
+  FailureOr<func::FuncOp> function = findFunction(module, entry);
+  if (failed(function))
+    return failure();
+  name = function->getName().str();
+  for (auto symbol : module.getOps<SymbolOpInterface>())
+    symbol.setVisibility(symbol.getOperation() == function->getOperation()
+                             ? SymbolTable::Visibility::Public
+                             : SymbolTable::Visibility::Private);
+  return success();
+}
+
+LogicalResult
+mlir::echo::buildEntryPipeline(OpPassManager &manager, ModuleOp module,
+                               const TrainingStepOptions &options) {
+  manager.addPass(createSymbolDCEPass());
+  if (options.optimizer.empty())
+    return success();
+  return buildTrainingStepPipeline(
+      manager, options, [&](const Twine &message) -> LogicalResult {
+        return module.emitError(message);
+      });
+}
+
+void mlir::echo::buildToHostProgramPipeline(OpPassManager &manager) {
   addCleanUp(manager);
   manager.addPass(createEchoFormKernelsPass());
   manager.addPass(createEchoOutlineKernelsPass());
   manager.addPass(createEchoBufferizePass());
+}
+
+void mlir::echo::buildToBuffersPipeline(OpPassManager &manager,
+                                        const ToBuffersOptions &options) {
+  buildToHostProgramPipeline(manager);
   EchoPlanMemoryPassOptions planMemory;
   planMemory.alignment = options.alignment;
   manager.addPass(createEchoPlanMemoryPass(planMemory));

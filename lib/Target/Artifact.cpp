@@ -8,11 +8,11 @@
 
 #include "Echo/Target/Artifact.h"
 #include "CPU/CPUTarget.h"
-#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "OutputFile.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include <chrono>
 
 using namespace mlir;
@@ -62,20 +62,6 @@ private:
 
 } // namespace
 
-/// Only the entry is compiled: everything that it doesn't use goes away.
-static LogicalResult isolateEntry(ModuleOp module, StringRef entry,
-                                  std::string &name) {
-  FailureOr<func::FuncOp> function = findFunction(module, entry);
-  if (failed(function))
-    return failure();
-  name = function->getName().str();
-  for (auto symbol : module.getOps<SymbolOpInterface>())
-    symbol.setVisibility(symbol.getOperation() == function->getOperation()
-                             ? SymbolTable::Visibility::Public
-                             : SymbolTable::Visibility::Private);
-  return success();
-}
-
 static LogicalResult lowerForCPU(ModuleOp module,
                                  const ArtifactOptions &options,
                                  const cpu::Machine &machine) {
@@ -85,17 +71,11 @@ static LogicalResult lowerForCPU(ModuleOp module,
   PassManager manager(module.getContext());
   if (options.phases)
     manager.addInstrumentation(std::make_unique<PassTimer>(options));
-  manager.addPass(createSymbolDCEPass());
-  if (!options.optimizer.empty()) {
-    TrainingStepOptions trainingStep;
-    trainingStep.function = entry;
-    trainingStep.optimizer = options.optimizer;
-    auto fail = [&](const Twine &message) -> LogicalResult {
-      return module.emitError(message);
-    };
-    if (failed(buildTrainingStepPipeline(manager, trainingStep, fail)))
-      return failure();
-  }
+  TrainingStepOptions trainingStep;
+  trainingStep.function = entry;
+  trainingStep.optimizer = options.optimizer;
+  if (failed(buildEntryPipeline(manager, module, trainingStep)))
+    return failure();
   ToBuffersOptions toBuffers;
   toBuffers.alignment = options.alignment;
   buildToBuffersPipeline(manager, toBuffers);

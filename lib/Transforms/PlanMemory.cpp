@@ -183,20 +183,33 @@ void mlir::echo::applyArenaPlan(func::FuncOp function,
   }
 }
 
-LogicalResult mlir::echo::planMemory(func::FuncOp function,
-                                     uint64_t alignment) {
+FailureOr<MemoryPlan> mlir::echo::computeMemoryPlan(func::FuncOp function,
+                                                    int64_t alignment) {
+  if (alignment <= 0 || !llvm::isPowerOf2_64(alignment))
+    return function.emitOpError("expects an alignment that is a power of two, "
+                                "found ")
+           << alignment;
   FailureOr<ArenaBuffers> buffers = collectArenaBuffers(function, alignment);
   if (failed(buffers))
     return failure();
-  planning::ArenaPlan plan;
+  MemoryPlan plan;
+  plan.buffers = std::move(*buffers);
+  const planning::ArenaProblem &problem = plan.buffers.problem;
   std::string error;
-  uint64_t logicalPeak = 0;
-  if (!planning::planArena(buffers->problem, plan, error) ||
-      !planning::findLivePeak(buffers->problem, logicalPeak, error))
+  if (!planning::planArena(problem, plan.arena, error) ||
+      !planning::findLivePeak(problem, plan.logicalPeak, error))
     return function.emitOpError("can't be planned: ") << error;
-  if (!planning::checkArena(buffers->problem, plan, error))
+  if (!planning::checkArena(problem, plan.arena, error))
     return function.emitOpError("got a wrong memory plan: ") << error;
-  applyArenaPlan(function, *buffers, plan, logicalPeak);
+  return plan;
+}
+
+LogicalResult mlir::echo::planMemory(func::FuncOp function,
+                                     int64_t alignment) {
+  FailureOr<MemoryPlan> plan = computeMemoryPlan(function, alignment);
+  if (failed(plan))
+    return failure();
+  applyArenaPlan(function, plan->buffers, plan->arena, plan->logicalPeak);
   return success();
 }
 
@@ -207,12 +220,6 @@ struct EchoPlanMemoryPass
   using Base::Base;
 
   void runOnOperation() override {
-    if (alignment <= 0 || !llvm::isPowerOf2_64(alignment)) {
-      getOperation().emitError("expects an alignment that is a power of two, "
-                               "found ")
-          << alignment.getValue();
-      return signalPassFailure();
-    }
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || function->hasAttr(kKernelAttr))
         continue;

@@ -9,6 +9,7 @@
 #ifndef ECHO_PIPELINES_PIPELINES_H
 #define ECHO_PIPELINES_PIPELINES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -52,14 +53,27 @@ struct CPUToLLVMOptions : PassPipelineOptions<CPUToLLVMOptions> {
       llvm::cl::init("")};
 };
 
+/// Makes the function called `entry` (empty: the only public one) the only
+/// public symbol of a module, so that everything that it doesn't use can go,
+/// and returns its name. Fails with a diagnostic.
+LogicalResult isolateEntry(ModuleOp module, StringRef entry,
+                           std::string &name);
+/// What every tool begins with: drops what the entry doesn't use and, if there
+/// is an optimizer, makes a training step. Fails with a diagnostic at the
+/// module if the optimizer's options can't be read.
+LogicalResult buildEntryPipeline(OpPassManager &manager, ModuleOp module,
+                                 const TrainingStepOptions &options);
 /// `echo-training-step`: from a forward graph with a loss to a training step
 /// on tensors. Fails, with a message for `errorHandler`, if the optimizer's
 /// options can't be read.
 LogicalResult buildTrainingStepPipeline(
     OpPassManager &manager, const TrainingStepOptions &options,
     llvm::function_ref<LogicalResult(const llvm::Twine &)> errorHandler);
-/// `echo-to-buffers`: from a function on tensors to a host program of kernel
-/// and library calls on one arena. Kernel functions stay on tensors.
+/// From a function on tensors to a host program of kernel and library calls on
+/// buffers of their own.
+void buildToHostProgramPipeline(OpPassManager &manager);
+/// `echo-to-buffers`: the same, then one arena for all buffers. Kernel
+/// functions stay on tensors.
 void buildToBuffersPipeline(OpPassManager &manager,
                             const ToBuffersOptions &options);
 /// `echo-cpu-to-llvm`: from there to the LLVM dialect: kernels as functions,

@@ -33,8 +33,20 @@ void applyArenaPlan(func::FuncOp function, const ArenaBuffers &buffers,
                     const planning::ArenaPlan &plan,
                     uint64_t logicalPeak);
 
-/// Collects, plans, checks the plan and applies it.
-LogicalResult planMemory(func::FuncOp function, uint64_t alignment);
+/// Where the buffers of a host program lie in its arena.
+struct MemoryPlan {
+  ArenaBuffers buffers;
+  planning::ArenaPlan arena;
+  uint64_t logicalPeak = 0;
+};
+
+/// Collects the buffers, plans and checks the plan; the function stays as it
+/// is. The alignment is a power of two. Fails with a diagnostic.
+FailureOr<MemoryPlan> computeMemoryPlan(func::FuncOp function,
+                                        int64_t alignment);
+
+/// Computes the plan and applies it.
+LogicalResult planMemory(func::FuncOp function, int64_t alignment);
 
 } // namespace mlir::echo
 
