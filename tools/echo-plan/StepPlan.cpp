@@ -1,0 +1,203 @@
+//===- StepPlan.cpp - Planning a training step ----------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepPlan.h"
+#include "Echo/Analysis/CallCosts.h"
+#include "Echo/Analysis/Layers.h"
+#include "Echo/Dialect/FunctionAttributes.h"
+#include "Echo/Pipelines/Pipelines.h"
+#include "Echo/Transforms/PlanMemory.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::echo;
+using namespace mlir::echo::plan;
+
+static FailureOr<uint64_t> keepEverything(ModuleOp, StringRef) {
+  return uint64_t(0);
+}
+
+static const Strategy kStrategies[] = {
+    {"none", "keep every value that the backward part reads", keepEverything}};
+
+ArrayRef<Strategy> plan::strategies() { return kStrategies; }
+
+const Strategy *plan::findStrategy(StringRef name) {
+  const Strategy *found =
+      llvm::find_if(kStrategies, [&](const Strategy &strategy) {
+        return strategy.name == name;
+      });
+  return found == std::end(kStrategies) ? nullptr : found;
+}
+
+namespace {
+
+/// Adds the time from one call to the next to a phase.
+class Stopwatch {
+public:
+  void addTo(double &phase) {
+    auto now = std::chrono::steady_clock::now();
+    phase += std::chrono::duration<double>(now - start).count();
+    start = now;
+  }
+
+private:
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
+};
+
+class StepPlanner {
+public:
+  StepPlanner(ModuleOp module, const StepOptions &options,
+              const Strategy &strategy, const planning::CostModel &model)
+      : module(module), options(options), strategy(strategy), model(model) {}
+
+  FailureOr<StepPlan> run();
+
+private:
+  LogicalResult buildTrainingStep();
+  LogicalResult markLoss();
+  LogicalResult countOps();
+  LogicalResult planArena(MemoryPlan &memoryPlan);
+  LogicalResult addTimes(const SymbolTable &symbols, const StepParts &parts);
+
+  ModuleOp module;
+  const StepOptions &options;
+  const Strategy &strategy;
+  const planning::CostModel &model;
+
+  func::FuncOp function;
+  unsigned loss = 0;
+  StepPlan plan;
+  Stopwatch watch;
+};
+
+} // namespace
+
+LogicalResult StepPlanner::buildTrainingStep() {
+  PassManager manager(module.getContext());
+  TrainingStepOptions trainingStep;
+  trainingStep.optimizer = options.optimizer;
+  if (failed(isolateEntry(module, options.entry, plan.function)))
+    return failure();
+  trainingStep.function = plan.function;
+  if (failed(buildEntryPipeline(manager, module, trainingStep)) ||
+      failed(manager.run(module)))
+    return failure();
+  function = module.lookupSymbol<func::FuncOp>(plan.function);
+  return success();
+}
+
+/// The loss's place is known on tensors; buffers need the attribute.
+LogicalResult StepPlanner::markLoss() {
+  FailureOr<unsigned> index = getLossIndex(function);
+  if (failed(index))
+    return failure();
+  loss = *index;
+  function.setResultAttr(loss, kLossAttr, UnitAttr::get(module.getContext()));
+  return success();
+}
+
+LogicalResult StepPlanner::countOps() {
+  FailureOr<StepParts> parts = findStepParts(function, loss);
+  if (failed(parts))
+    return failure();
+  plan.forwardOps = parts->count(StepPart::Forward);
+  plan.backwardOps = parts->count(StepPart::Backward);
+  plan.sideOps = parts->count(StepPart::Side);
+  return success();
+}
+
+LogicalResult StepPlanner::planArena(MemoryPlan &memoryPlan) {
+  FailureOr<MemoryPlan> found = computeMemoryPlan(function, options.alignment);
+  if (failed(found))
+    return failure();
+  memoryPlan = std::move(*found);
+  plan.arenaBytes = memoryPlan.arena.bytes;
+  return success();
+}
+
+LogicalResult StepPlanner::addTimes(const SymbolTable &symbols,
+                                    const StepParts &parts) {
+  CallDescriptions descriptions(symbols);
+  for (Operation &op : function.getBody().front()) {
+    FailureOr<std::optional<CallDescription>> call = descriptions.get(&op);
+    if (failed(call))
+      return failure();
+    if (*call) {
+      double seconds = (*call)->seconds(model);
+      ++plan.time.calls;
+      plan.time.measuredCalls += (*call)->isMeasured(model);
+      plan.time.total += seconds;
+      ((*call)->isLibraryCall ? plan.time.libraryCalls : plan.time.kernels) +=
+          seconds;
+    }
+    if (&op != plan.memory.peak)
+      continue;
+    plan.peak =
+        CallPlace{plan.time.calls,
+                  *call ? (*call)->work : op.getName().getStringRef().str(),
+                  describeLocation(op.getLoc()), parts.get(&op)};
+  }
+  return success();
+}
+
+FailureOr<StepPlan> StepPlanner::run() {
+  plan.strategy = strategy.name;
+  if (failed(buildTrainingStep()) || failed(markLoss()))
+    return failure();
+  watch.addTo(plan.seconds.trainingStep);
+  FailureOr<uint64_t> recomputed = strategy.apply(module, plan.function);
+  if (failed(recomputed))
+    return failure();
+  plan.recomputedOps = *recomputed;
+  watch.addTo(plan.seconds.remat);
+  if (failed(countOps()))
+    return failure();
+  watch.addTo(plan.seconds.analysis);
+
+  PassManager manager(module.getContext());
+  buildToHostProgramPipeline(manager);
+  if (failed(manager.run(module)))
+    return failure();
+  watch.addTo(plan.seconds.kernels);
+  MemoryPlan memoryPlan;
+  if (failed(planArena(memoryPlan)))
+    return failure();
+  watch.addTo(plan.seconds.placement);
+
+  FailureOr<unsigned> index = getLossIndex(function);
+  if (failed(index))
+    return failure();
+  FailureOr<StepParts> parts = findStepParts(function, *index);
+  if (failed(parts))
+    return failure();
+  FailureOr<StepMemory> memory = analyzeStepMemory(
+      function, *parts, memoryPlan.buffers.problem, memoryPlan.buffers.values);
+  if (failed(memory))
+    return failure();
+  plan.memory = std::move(*memory);
+  std::optional<uint64_t> total =
+      llvm::checkedAddUnsigned(plan.memory.persistentBytes, plan.arenaBytes);
+  if (!total)
+    return function.emitOpError("needs more than 64 bits of memory");
+  plan.totalBytes = *total;
+  if (failed(addTimes(SymbolTable(module), *parts)))
+    return failure();
+  watch.addTo(plan.seconds.analysis);
+  return std::move(plan);
+}
+
+FailureOr<StepPlan> plan::planStep(ModuleOp module, const StepOptions &options,
+                                   const Strategy &strategy,
+                                   const planning::CostModel &model) {
+  return StepPlanner(module, options, strategy, model).run();
+}

@@ -1,0 +1,82 @@
+//===- StepPlan.h - Planning a training step --------------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_TOOLS_ECHOPLAN_STEPPLAN_H
+#define ECHO_TOOLS_ECHOPLAN_STEPPLAN_H
+
+#include "Echo/Analysis/StepMemory.h"
+#include "Echo/Planning/Cost.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace mlir::echo::plan {
+
+/// A way to make a training step smaller before its kernels are formed.
+struct Strategy {
+  StringRef name;
+  StringRef summary;
+  /// Rewrites the entry of a module and returns how many ops are computed
+  /// again. Fails with a diagnostic.
+  FailureOr<uint64_t> (*apply)(ModuleOp module, StringRef entry);
+};
+
+/// The strategies, `none` first.
+ArrayRef<Strategy> strategies();
+/// Null if there is none of this name.
+const Strategy *findStrategy(StringRef name);
+
+struct StepOptions {
+  std::string entry;     ///< empty: the only public function
+  std::string optimizer; ///< empty: the function is taken as it is
+  int64_t alignment = 64;
+};
+
+/// Seconds that planning took.
+struct PhaseTimes {
+  double read = 0, trainingStep = 0, remat = 0, schedule = 0, kernels = 0,
+         placement = 0, analysis = 0;
+};
+
+/// Modelled seconds of a step.
+struct StepTime {
+  double total = 0;
+  double kernels = 0, libraryCalls = 0; ///< parts of the total
+  uint64_t calls = 0, measuredCalls = 0;
+};
+
+/// A call of the host program for a reader.
+struct CallPlace {
+  uint64_t index = 0; ///< from 1
+  std::string work, layer;
+  StepPart part = StepPart::Side;
+};
+
+/// What is known of a training step under a strategy. `memory` refers to the
+/// module that was planned.
+struct StepPlan {
+  StringRef strategy;
+  std::string function;
+  StepMemory memory;
+  uint64_t arenaBytes = 0, totalBytes = 0;
+  uint64_t forwardOps = 0, backwardOps = 0, sideOps = 0, recomputedOps = 0;
+  StepTime time;
+  std::optional<CallPlace> peak;
+  PhaseTimes seconds;
+};
+
+/// Makes the entry of `module` a training step, applies the strategy, takes the
+/// step through the pipeline that compiling takes up to its memory plan, and
+/// reads off what it needs. The module ends as a host program on buffers. Fails
+/// with a diagnostic.
+FailureOr<StepPlan> planStep(ModuleOp module, const StepOptions &options,
+                             const Strategy &strategy,
+                             const planning::CostModel &model);
+
+} // namespace mlir::echo::plan
+
+#endif // ECHO_TOOLS_ECHOPLAN_STEPPLAN_H
