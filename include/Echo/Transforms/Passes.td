@@ -67,6 +67,8 @@ def EchoOptimizerPass : Pass<"echo-optimizer", "::mlir::ModuleOp"> {
     number of calls (`optimizer.step`) are new arguments of role state, and
     their new values are results behind the old ones.
 
+    An option that `kind` doesn't have is an error.
+
     The formulas are PyTorch's; `Echo/Transforms/Optimizer.h` writes them out.
     An update stands behind the last reader of the parameter's old value, so
     that it can be made in place.

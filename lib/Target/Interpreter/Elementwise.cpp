@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Broadcast.h"
+#include "Convert.h"
 #include "Echo/Numerics/Pow.h"
 #include "Echo/Numerics/Transcendentals.h"
 #include "ElementTypes.h"
@@ -412,9 +413,8 @@ LogicalResult evaluateSelect(SelectOp op, Interpreter &interpreter,
 LogicalResult evaluateConvert(ConvertOp op, Interpreter &interpreter,
                               ArrayRef<HostTensor> operands,
                               SmallVectorImpl<HostTensor> &results) {
-  results.push_back(operands[0].convertTo(
-      interpreter.getElementType(op.getType().getElementType())));
-  return success();
+  return appendConverted(op, interpreter, operands[0],
+                         op.getType().getElementType(), results);
 }
 
 template <typename Op, typename Function, bool floats, bool integers>

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Target/Interpreter.h"
+#include "Convert.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Models.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -291,7 +292,9 @@ LogicalResult Interpreter::call(func::FuncOp function,
         return diagnostic << argument.getType();
       return diagnostic << "no value";
     }
-    converted.push_back(argument.convertTo(element));
+    if (failed(interpreter::appendConverted(
+            at, *this, argument, declared.getElementType(), converted)))
+      return failure();
   }
   return run(function.getBody().front(), converted, results);
 }

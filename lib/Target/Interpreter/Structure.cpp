@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Convert.h"
+#include "ElementTypes.h"
 #include "Models.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -22,15 +24,23 @@ LogicalResult evaluateConstantValue(Operation *op, Attribute value,
                                     Results &results) {
   auto elements = dyn_cast<ElementsAttr>(value);
   FailureOr<HostTensor> tensor = failure();
+  if (elements) {
+    // Whether there is memory for it, before it is taken.
+    auto type = dyn_cast<RankedTensorType>(elements.getType());
+    if (type && type.hasStaticShape() &&
+        elementSize(type.getElementType()) != 0 &&
+        failed(
+            interpreter.allocate(op, type.getShape(), type.getElementType())))
+      return failure();
+  }
   if (elements)
     tensor = HostTensor::fromAttribute(elements);
   if (failed(tensor))
     return op->emitOpError("cannot be interpreted: expected a tensor of dense "
                            "elements, found ")
            << value;
-  results.push_back(
-      tensor->convertTo(interpreter.getElementType(tensor->getElementType())));
-  return success();
+  return appendConverted(op, interpreter, *tensor, tensor->getElementType(),
+                         results);
 }
 
 LogicalResult evaluateConstant(ConstantOp op, Interpreter &interpreter,
