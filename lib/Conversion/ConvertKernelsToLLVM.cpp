@@ -184,12 +184,13 @@ static void convertGlobal(memref::GlobalOp global) {
   global.erase();
 }
 
-/// True for (memrefs..., index, index) -> (), as lowerKernel leaves it.
+/// True for (memrefs..., i64..., index, index) -> (), as lowerKernel leaves it.
 static bool hasLoweredSignature(func::FuncOp kernel) {
   ArrayRef<Type> types = kernel.getArgumentTypes();
   return types.size() >= 2 && kernel.getNumResults() == 0 &&
          llvm::all_of(types.take_back(2), llvm::IsaPred<IndexType>) &&
-         llvm::all_of(types.drop_back(2), llvm::IsaPred<MemRefType>);
+         llvm::all_of(types.drop_back(2).drop_while(llvm::IsaPred<MemRefType>),
+                      [](Type type) { return type.isInteger(64); });
 }
 
 namespace {
