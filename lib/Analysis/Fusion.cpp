@@ -76,6 +76,10 @@ static LogicalResult verifyStatic(Operation *op) {
     if (tensor && tensor.hasStaticShape() &&
         succeeded(echo::detail::typeBytes(type)))
       return success();
+    if (tensor && tensor.hasStaticShape())
+      return op->emitOpError("expected every type to be a ranked tensor with a "
+                             "static shape whose size fits 63 bits, found ")
+             << type;
     return op->emitOpError("expected static shapes to form kernels, found ")
            << type;
   };

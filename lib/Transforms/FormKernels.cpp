@@ -257,6 +257,9 @@ struct EchoFormKernelsPass
 
   void runOnOperation() override {
     FusionOptions options;
+    // A few time steps of a model: with more, its kernels would depend on its
+    // length.
+    options.window = 64;
     if (!fuse)
       options.maxWeight = 0;
     for (auto function : getOperation().getOps<func::FuncOp>())

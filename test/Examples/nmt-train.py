@@ -180,8 +180,8 @@ class Training(unittest.TestCase):
                 (("translate.py", "/nowhere/model", "a"), "/nowhere/model"),
                 (("translate.py", self.folder, "--build-dir", "/nowhere", "a"),
                  "/nowhere"),
-                (("train.py", self.folder, "--build-dir", "/nowhere",
-                  *self.text), "/nowhere")]:
+                (("train.py", self.folder, *MODEL, *self.text, "--build-dir",
+                  "/nowhere"), "/nowhere")]:
             result = run(*arguments)
             self.assertEqual(result.returncode, 1)
             self.assertIn("error:", result.stderr)

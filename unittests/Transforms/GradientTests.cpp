@@ -285,6 +285,13 @@ std::vector<Case> contractionCases() {
                                  (bias ? " with bias" : ""),
                              "matmul " + flags, operands,
                              batch[2] + "2x3xf64"));
+          if (bias)
+            continue;
+          operands.insert(operands.begin(), batch[2] + "2x3xf64");
+          cases.push_back(op("matmul_add " + batch[0] + " by " + batch[1] +
+                                 flags,
+                             "matmul_add " + flags, operands,
+                             batch[2] + "2x3xf64"));
         }
   for (const char *leading : {"", "2x", "5x2x", "1x5x2x"})
     for (bool bias : {false, true}) {
