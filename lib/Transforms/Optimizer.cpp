@@ -527,19 +527,22 @@ struct EchoOptimizerPass
   }
 
 private:
-  /// Nothing may be given that the kind doesn't have.
+  /// Nothing may be given that the kind doesn't have. Options that come as a
+  /// struct are all given: defaults don't count.
   LogicalResult checkKind(OptimizerKind symbol) {
-    auto check = [&](const auto &option, OptimizerKind owner) {
-      if (!option.hasValue() || symbol == owner)
+    EchoOptimizerPassOptions defaults;
+    auto check = [&](const auto &option, double other, OptimizerKind owner) {
+      if (option == other || symbol == owner)
         return success();
       return LogicalResult(getOperation().emitError("optimizer option ")
                            << option.getArgStr()
                            << " isn't one of kind=" << kind);
     };
-    return success(succeeded(check(momentum, OptimizerKind::Momentum)) &&
-                   succeeded(check(beta1, OptimizerKind::Adam)) &&
-                   succeeded(check(beta2, OptimizerKind::Adam)) &&
-                   succeeded(check(epsilon, OptimizerKind::Adam)));
+    return success(succeeded(check(momentum, defaults.momentum,
+                                   OptimizerKind::Momentum)) &&
+                   succeeded(check(beta1, defaults.beta1, OptimizerKind::Adam)) &&
+                   succeeded(check(beta2, defaults.beta2, OptimizerKind::Adam)) &&
+                   succeeded(check(epsilon, defaults.epsilon, OptimizerKind::Adam)));
   }
 };
 
