@@ -201,7 +201,8 @@ void FusionGraph::addOp(Operation *op, bool isHost) {
 
 /// Movements and constants whose results the host program needs and hasn't got
 /// as views.
-void FusionGraph::findWrittenMovements(Block &block) {
+void FusionGraph::findWrittenMovements(
+    Block &block, const llvm::DenseSet<Operation *> &host) {
   llvm::DenseSet<Operation *> needed;
   for (Operation &op : llvm::reverse(block)) {
     bool isConstant = isKernelConstant(&op);
@@ -211,7 +212,7 @@ void FusionGraph::findWrittenMovements(Block &block) {
       user = block.findAncestorOpInBlock(*user);
       // Other blocks are host code, too.
       return !user || needed.contains(user) ||
-             (staysOnHost(user) && !isMovement(user));
+             (host.contains(user) && !isMovement(user));
     });
     if (!isNeeded)
       continue;
@@ -223,17 +224,22 @@ void FusionGraph::findWrittenMovements(Block &block) {
 }
 
 LogicalResult FusionGraph::collect(Block &block) {
+  // Asked once: whether parts join in place takes a look at all of them.
+  llvm::DenseSet<Operation *> host;
   for (Operation &op : block)
-    if (!staysOnHost(&op) || isMovement(&op))
+    if (staysOnHost(&op))
+      host.insert(&op);
+  for (Operation &op : block)
+    if (!host.contains(&op) || isMovement(&op))
       if (failed(verifyStatic(&op)))
         return failure();
-  findWrittenMovements(block);
+  findWrittenMovements(block, host);
   for (Operation &op : block) {
     bool isInlined = (isMovement(&op) || isKernelConstant(&op)) &&
                      !written.contains(&op);
     if (isInlined)
       continue;
-    addOp(&op, staysOnHost(&op));
+    addOp(&op, host.contains(&op));
   }
   return success();
 }

@@ -60,7 +60,8 @@ public:
 private:
   LogicalResult collect(Block &block);
   bool isView(Operation *op) const;
-  void findWrittenMovements(Block &block);
+  void findWrittenMovements(Block &block,
+                            const llvm::DenseSet<Operation *> &host);
   void addOp(Operation *op, bool isHost);
   void addRead(planning::FusionOp &op, Value value,
                planning::FusionAccess access, Operation *reader);
