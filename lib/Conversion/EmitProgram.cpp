@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Analysis/CallCosts.h"
 #include "Echo/Analysis/Layers.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
@@ -30,7 +31,7 @@ namespace {
 class ProgramBuilder {
 public:
   ProgramBuilder(func::FuncOp function, const SymbolTable &symbols)
-      : function(function), symbols(symbols) {}
+      : function(function), symbols(symbols), descriptions(symbols) {}
 
   FailureOr<EmittedProgram> build();
 
@@ -46,13 +47,15 @@ private:
   FailureOr<uint32_t> addKernel(LaunchOp launch);
   void setKernelCost(LLVM::LLVMFuncOp kernel, LaunchOp launch,
                      ::echo::Call &call);
-  void setGemmCost(GemmOp gemm, ::echo::Call &call);
+  /// What a call that is no launch costs, and how it is called.
+  LogicalResult setCost(Operation &op, ::echo::Call &call);
   uint32_t addString(StringRef text);
 
   ::echo::Program &program() { return emitted.program; }
 
   func::FuncOp function;
   const SymbolTable &symbols;
+  CallDescriptions descriptions;
   EmittedProgram emitted;
   DenseMap<Value, ::echo::Location> locations;
   DenseMap<StringAttr, uint32_t> kernelIndices;
@@ -277,32 +280,15 @@ void ProgramBuilder::setKernelCost(LLVM::LLVMFuncOp kernel, LaunchOp launch,
         mlir::echo::detail::typeBytes(buffer.getType()).value_or(0);
 }
 
-/// Each matrix is moved once; one with a stride of 0 is the same in all of the
-/// batch.
-void ProgramBuilder::setGemmCost(GemmOp gemm, ::echo::Call &call) {
-  uint64_t batch = gemm.getBatch(), m = gemm.getM(), n = gemm.getN(),
-           k = gemm.getK();
-  std::string name;
-  llvm::raw_string_ostream stream(name);
-  stream << "gemm ";
-  if (batch != 1)
-    stream << batch << "x";
-  stream << m << "x" << n << "x" << k << " "
-         << (gemm.getTransposeA() ? "t" : "n")
-         << (gemm.getTransposeB() ? "t" : "n");
-  if (gemm.getBias())
-    stream << " bias";
-  if (gemm.getAccumulate())
-    stream << " accumulate";
-  call.name = addString(name);
-  call.op = addString("gemm");
-  call.flops = 2 * batch * m * n * k + (gemm.getBias() ? batch * m * n : 0);
-  uint64_t elements = (gemm.getStrideA() == 0 ? 1 : batch) * m * k +
-                      (gemm.getStrideB() == 0 ? 1 : batch) * k * n +
-                      (gemm.getAccumulate() ? 2 : 1) * batch * m * n +
-                      (gemm.getBias() ? n : 0);
-  call.bytes =
-      elements * gemm.getC().getType().getElementTypeBitWidth() / 8;
+LogicalResult ProgramBuilder::setCost(Operation &op, ::echo::Call &call) {
+  FailureOr<std::optional<CallDescription>> cost = descriptions.get(&op);
+  if (failed(cost))
+    return failure();
+  call.name = addString((*cost)->work);
+  call.op = addString((*cost)->kind);
+  call.flops = (*cost)->cost.flops;
+  call.bytes = (*cost)->bytes();
+  return success();
 }
 
 LogicalResult ProgramBuilder::addCall(Operation &op) {
@@ -327,7 +313,8 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
       llvm::append_range(parameters, *launch.getParameters());
   } else if (auto gemm = dyn_cast<GemmOp>(op)) {
     call.kind = ::echo::CallKind::Gemm;
-    setGemmCost(gemm, call);
+    if (failed(setCost(op, call)))
+      return failure();
     SmallVector<Value> operands = {gemm.getA(), gemm.getB(), gemm.getC()};
     if (gemm.getBias())
       operands.push_back(gemm.getBias());
@@ -348,13 +335,12 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
       parameters.push_back(value);
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     call.kind = ::echo::CallKind::Copy;
-    call.name = call.op = addString("copy");
+    if (failed(setCost(op, call)))
+      return failure();
     if (failed(addOperands(op, {copy.getSource(), copy.getTarget()}, call)))
       return failure();
-    uint64_t bytes =
-        *mlir::echo::detail::typeBytes(copy.getSource().getType());
-    parameters.push_back(bytes);
-    call.bytes = 2 * bytes;
+    parameters.push_back(
+        *mlir::echo::detail::typeBytes(copy.getSource().getType()));
   } else {
     return op.emitOpError("can't be part of a program; expected launches, "
                           "library calls, copies and views");

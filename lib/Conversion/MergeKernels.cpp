@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Echo/Analysis/RegionStructure.h"
 #include "Echo/Conversion/Kernels.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
@@ -138,38 +139,20 @@ static void replaceByArguments(ArrayRef<Number> numbers,
 
 namespace {
 
-/// Compares kernels by what they compute, with zeros for numbers.
-struct KernelStructure : public llvm::DenseMapInfo<Operation *> {
-  static unsigned getHashValue(const Operation *op) {
-    auto kernel = cast<func::FuncOp>(const_cast<Operation *>(op));
-    llvm::DenseMap<Value, unsigned> numbers;
-    auto number = [&](Value value) {
-      return llvm::hash_value(
-          numbers.try_emplace(value, numbers.size()).first->second);
-    };
-    llvm::hash_code hash = llvm::hash_combine(kernel.getFunctionType());
-    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *inner) {
-      hash = llvm::hash_combine(
-          hash, OperationEquivalence::computeHash(
-                    inner, number, number,
-                    OperationEquivalence::IgnoreLocations));
-    });
-    return hash;
+/// Keys of kernels by what they compute.
+struct KernelStructure : public llvm::DenseMapInfo<Region *> {
+  static unsigned getHashValue(const Region *body) {
+    return RegionStructure::getHashValue(body);
   }
-
-  static bool isEqual(const Operation *lhs, const Operation *rhs) {
-    if (lhs == rhs)
-      return true;
-    if (lhs == getEmptyKey() || rhs == getEmptyKey() ||
+  static bool isEqual(const Region *lhs, const Region *rhs) {
+    if (lhs == rhs || lhs == getEmptyKey() || rhs == getEmptyKey() ||
         lhs == getTombstoneKey() || rhs == getTombstoneKey())
-      return false;
-    auto left = cast<func::FuncOp>(const_cast<Operation *>(lhs));
-    auto right = cast<func::FuncOp>(const_cast<Operation *>(rhs));
-    return left.getFunctionType() == right.getFunctionType() &&
-           left.getArgAttrsAttr() == right.getArgAttrsAttr() &&
-           OperationEquivalence::isRegionEquivalentTo(
-               &left.getBody(), &right.getBody(),
-               OperationEquivalence::IgnoreLocations);
+      return lhs == rhs;
+    auto function = [](const Region *body) {
+      return cast<func::FuncOp>(const_cast<Region *>(body)->getParentOp());
+    };
+    return function(lhs).getArgAttrsAttr() == function(rhs).getArgAttrsAttr() &&
+           RegionStructure::isEqual(lhs, rhs);
   }
 };
 
@@ -241,11 +224,11 @@ LogicalResult mlir::echo::mergeKernels(ModuleOp module) {
       kernel.values.push_back(read(number));
       write(number, zeroLike(kernel.values.back()));
     }
-  llvm::DenseMap<Operation *, unsigned, KernelStructure> classes;
+  llvm::DenseMap<Region *, unsigned, KernelStructure> classes;
   std::vector<SmallVector<const Kernel *>> groups;
   for (Kernel &kernel : kernels) {
     auto [entry, isNew] =
-        classes.try_emplace(kernel.function.getOperation(), groups.size());
+        classes.try_emplace(&kernel.function.getBody(), groups.size());
     if (isNew)
       groups.emplace_back();
     groups[entry->second].push_back(&kernel);

@@ -155,6 +155,41 @@ FusionShape ReduceOp::getFusionShape() {
   return shape;
 }
 
+/// Sums over several dimensions become one sum after another, as
+/// `ReductionTree.h` defines them.
+FailureOr<SmallVector<Value>> ReduceOp::splitForFusion(OpBuilder &builder) {
+  RankedTensorType type = getOperand().getType();
+  Type element = type.getElementType();
+  // Others round, or divide, at the end.
+  if (getKind() == ReduceKind::Mean || element.isF16() || element.isBF16() ||
+      !type.hasStaticShape())
+    return failure();
+  ArrayRef<int64_t> dims = getDims();
+  auto isRow = [&](size_t last) {
+    return llvm::all_of(type.getShape().drop_front(dims[last] + 1),
+                        [](int64_t size) { return size == 1; });
+  };
+  Value value = getOperand();
+  for (size_t end = dims.size(), begin; end > 0; end = begin) {
+    begin = end - 1;
+    while (isRow(end - 1) && begin > 0 && dims[begin - 1] + 1 == dims[begin])
+      --begin;
+    if (begin == 0 && end == dims.size())
+      return failure();
+    ArrayRef<int64_t> own = dims.slice(begin, end - begin);
+    SmallVector<int64_t> shape(type.getShape());
+    shape.erase(shape.begin() + own.front(), shape.begin() + own.back() + 1);
+    type = type.clone(shape);
+    value = ReduceOp::create(builder, getLoc(), type, value, getKind(), own,
+                             /*keepdims=*/false);
+  }
+  if (value == getOperand())
+    return failure();
+  if (value.getType() != getResult().getType())
+    value = ReshapeOp::create(builder, getLoc(), getResult().getType(), value);
+  return SmallVector<Value>{value};
+}
+
 FusionShape ArgmaxOp::getFusionShape() {
   return reduction(*this, int64_t(getAxis()), 3);
 }

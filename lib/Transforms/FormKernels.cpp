@@ -156,47 +156,21 @@ static void cleanUp(Block &block, ArrayRef<Operation *> movements,
       op->erase();
 }
 
-/// Sums over several dimensions become one sum after another, as
-/// `ReductionTree.h` defines them, if a kernel computes what is summed: the
-/// first can be part of it.
-static void splitReductions(Block &block) {
-  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    RankedTensorType type = op.getOperand().getType();
-    Type element = type.getElementType();
-    Operation *producer = op.getOperand().getDefiningOp();
-    // Others round, or divide, at the end.
-    if (op.getKind() == ReduceKind::Mean || element.isF16() ||
-        element.isBF16() || !type.hasStaticShape() || !producer ||
-        isa<LibraryCallOpInterface>(producer))
+/// Splits ops whose first part can join the kernel of what they read.
+static void splitOps(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<FusionOpInterface>())) {
+    bool readsKernel = llvm::any_of(op->getOperands(), [](Value operand) {
+      Operation *producer = operand.getDefiningOp();
+      return producer && !isa<LibraryCallOpInterface>(producer);
+    });
+    if (!readsKernel)
       continue;
-    ArrayRef<int64_t> dims = op.getDims();
-    auto isRow = [&](size_t last) {
-      return llvm::all_of(type.getShape().drop_front(dims[last] + 1),
-                          [](int64_t size) { return size == 1; });
-    };
     OpBuilder builder(op);
-    Value value = op.getOperand();
-    for (size_t end = dims.size(), begin; end > 0; end = begin) {
-      begin = end - 1;
-      while (isRow(end - 1) && begin > 0 && dims[begin - 1] + 1 == dims[begin])
-        --begin;
-      if (begin == 0 && end == dims.size())
-        break;
-      ArrayRef<int64_t> own = dims.slice(begin, end - begin);
-      SmallVector<int64_t> shape(type.getShape());
-      shape.erase(shape.begin() + own.front(),
-                  shape.begin() + own.back() + 1);
-      type = type.clone(shape);
-      value = ReduceOp::create(builder, op.getLoc(), type, value, op.getKind(),
-                               own, /*keepdims=*/false);
-    }
-    if (value == op.getOperand())
+    FailureOr<SmallVector<Value>> values = op.splitForFusion(builder);
+    if (failed(values))
       continue;
-    if (value.getType() != op.getResult().getType())
-      value = ReshapeOp::create(builder, op.getLoc(), op.getResult().getType(),
-                                value);
-    op.getResult().replaceAllUsesWith(value);
-    op.erase();
+    op->replaceAllUsesWith(*values);
+    op->erase();
   }
 }
 
@@ -237,7 +211,7 @@ LogicalResult mlir::echo::formKernels(func::FuncOp function,
     return failure();
   for (Block &block : function.getBody()) {
     if (options.maxWeight != 0)
-      splitReductions(block);
+      splitOps(block);
     SmallVector<Value> updates;
     if (auto exit = dyn_cast<func::ReturnOp>(block.getTerminator()))
       for (auto [value, argument] : llvm::zip_equal(exit.getOperands(), *aliases))
@@ -257,9 +231,6 @@ struct EchoFormKernelsPass
 
   void runOnOperation() override {
     FusionOptions options;
-    // A few time steps of a model: with more, its kernels would depend on its
-    // length.
-    options.window = 64;
     if (!fuse)
       options.maxWeight = 0;
     for (auto function : getOperation().getOps<func::FuncOp>())

@@ -14,8 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Echo/Analysis/CallCosts.h"
 #include "Echo/Analysis/Fusion.h"
+#include "Echo/Analysis/RegionStructure.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Kernels.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,45 +32,6 @@ namespace mlir::echo {
 
 using namespace mlir;
 using namespace mlir::echo;
-
-namespace {
-
-/// Hashes and compares kernels by structure, locations ignored.
-struct KernelStructure : public llvm::DenseMapInfo<Operation *> {
-  static unsigned getHashValue(const Operation *op) {
-    auto kernel = cast<KernelOp>(const_cast<Operation *>(op));
-    llvm::DenseMap<Value, unsigned> numbers;
-    auto number = [&](Value value) {
-      return llvm::hash_value(numbers.try_emplace(value, numbers.size())
-                                  .first->second);
-    };
-    Block &body = kernel.getBody().front();
-    llvm::hash_code hash = llvm::hash_value(body.getNumArguments());
-    for (BlockArgument argument : body.getArguments())
-      hash = llvm::hash_combine(hash, number(argument), argument.getType());
-    for (Operation &inner : body)
-      hash = llvm::hash_combine(
-          hash, OperationEquivalence::computeHash(
-                    &inner, number, number,
-                    OperationEquivalence::IgnoreLocations));
-    return hash;
-  }
-
-  static bool isEqual(const Operation *lhs, const Operation *rhs) {
-    if (lhs == rhs)
-      return true;
-    if (lhs == getEmptyKey() || rhs == getEmptyKey() ||
-        lhs == getTombstoneKey() || rhs == getTombstoneKey())
-      return false;
-    auto left = cast<KernelOp>(const_cast<Operation *>(lhs));
-    auto right = cast<KernelOp>(const_cast<Operation *>(rhs));
-    return OperationEquivalence::isRegionEquivalentTo(
-        &left.getBody(), &right.getBody(),
-        OperationEquivalence::IgnoreLocations);
-  }
-};
-
-} // namespace
 
 /// The sizes of a shape that aren't 1.
 static SmallVector<int64_t> sizesOf(Value value) {
@@ -161,8 +125,31 @@ static func::FuncOp outline(KernelOp kernel, StringRef name) {
   builder.setInsertionPoint(yield);
   func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());
   yield->erase();
-  annotateKernelCost(function);
   return function;
+}
+
+/// Writes what a launch costs into `echo.cost`, if the sizes are known.
+static LogicalResult annotateCost(func::FuncOp function) {
+  auto isStatic = [](Type type) {
+    return cast<ShapedType>(type).hasStaticShape();
+  };
+  bool isKnown = llvm::all_of(function.getArgumentTypes(), isStatic);
+  for (Operation &op : function.getBody().front())
+    isKnown &= llvm::all_of(op.getResultTypes(), isStatic);
+  if (!isKnown)
+    return success();
+  FailureOr<CallDescription> call = describeKernel(function);
+  if (failed(call))
+    return failure();
+  Builder b(function.getContext());
+  function->setAttr(
+      kCostAttr,
+      b.getDictionaryAttr({
+          b.getNamedAttr("bytes", b.getI64IntegerAttr(call->bytes())),
+          b.getNamedAttr("flops", b.getI64IntegerAttr(call->cost.flops)),
+          b.getNamedAttr("ops", b.getStringAttr(call->work)),
+      }));
+  return success();
 }
 
 LogicalResult mlir::echo::outlineKernels(ModuleOp module) {
@@ -173,11 +160,11 @@ LogicalResult mlir::echo::outlineKernels(ModuleOp module) {
 
   SymbolTable symbols(module);
   // Representatives stay in the IR until all kernels are looked up.
-  llvm::DenseMap<Operation *, func::FuncOp, KernelStructure> functions;
+  llvm::DenseMap<Region *, func::FuncOp, RegionStructure> functions;
   SmallVector<func::FuncOp> launched;
   unsigned next = 0;
   for (KernelOp kernel : kernels) {
-    func::FuncOp &function = functions[kernel];
+    func::FuncOp &function = functions[&kernel.getBody()];
     if (!function) {
       std::string name;
       do
@@ -185,6 +172,8 @@ LogicalResult mlir::echo::outlineKernels(ModuleOp module) {
       while (symbols.lookup(name));
       function = outline(kernel, name);
       symbols.insert(function);
+      if (failed(annotateCost(function)))
+        return failure();
     }
     launched.push_back(function);
   }

@@ -14,19 +14,15 @@ all parameters and losses of three steps of SGD and of Adam. The parameters
 have the names that `echo-zoo nmt` gives them.
 """
 
-import sys
-
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from training import record, write
+
 BATCH, SRC_LEN, TGT_LEN = 3, 5, 4
 HIDDEN, EMBED, SRC_VOCAB, TGT_VOCAB = 6, 5, 11, 9
-STEPS = 3
-# Exact in f32. With a larger epsilon a gradient near zero moves its parameter
-# by about as much in f32 as in f64.
-SGD_RATE, ADAM_RATE, ADAM_EPSILON = 0.5, 2.0 ** -7, 1e-3
 
 # Each variant's name and its options of echo-zoo.
 VARIANTS = {
@@ -148,57 +144,10 @@ def make_inputs(random):
 def run_variant(options, values, prefix):
     torch.manual_seed(0)
     model = Nmt(SRC_VOCAB, TGT_VOCAB, EMBED, HIDDEN, **options).double()
-    names = model.echo_names()
     random = np.random.RandomState(7)
     inputs = make_inputs(random)
-    initial = {}
-    for name in sorted(names):
-        shape = tuple(names[name].shape)
-        # Exact in f32, so that f32 and f64 start from the same weights.
-        initial[name] = random.uniform(-0.5, 0.5, shape).astype(np.float32)
-    arguments = [torch.from_numpy(inputs[name].astype(np.int64)) for name in
-                 ("src", "src_lengths", "tgt_in", "tgt_out")]
-    for name, value in inputs.items():
-        values["%s:input:%s" % (prefix, name)] = value
-    for name, value in initial.items():
-        values["%s:weight:%s" % (prefix, name)] = value
-
-    def reset():
-        with torch.no_grad():
-            for name, parameter in names.items():
-                parameter.copy_(torch.from_numpy(initial[name]))
-        model.zero_grad()
-
-    reset()
-    model(*arguments).backward()
-    for name, parameter in names.items():
-        values["%s:gradient:%s" % (prefix, name)] = parameter.grad.numpy()
-    trained = [p for p in model.parameters() if p.requires_grad]
-    for kind, optimizer in (
-            ("sgd", lambda: torch.optim.SGD(trained, lr=SGD_RATE)),
-            ("adam", lambda: torch.optim.Adam(trained, lr=ADAM_RATE,
-                                              betas=(0.9, 0.999),
-                                              eps=ADAM_EPSILON))):
-        reset()
-        steps, losses = optimizer(), []
-        for _ in range(STEPS):
-            steps.zero_grad()
-            loss = model(*arguments)
-            loss.backward()
-            steps.step()
-            losses.append(loss.item())
-        values["%s:%s_losses" % (prefix, kind)] = np.array(losses)
-        for name, parameter in names.items():
-            values["%s:%s:%s" % (prefix, kind, name)] = (
-                parameter.detach().numpy().copy())
-
-
-def main():
-    values = {}
-    for prefix, options in VARIANTS.items():
-        run_variant(options, values, prefix)
-    np.savez_compressed(sys.argv[1], **values)
+    record(model, inputs, random, values, prefix)
 
 
 if __name__ == "__main__":
-    main()
+    write(run_variant, VARIANTS)

@@ -8,6 +8,7 @@
 
 #include "../LibraryOptions.h"
 #include "Echo/InitAll.h"
+#include "OutputFile.h"
 #include "Report.h"
 #include "StepPlan.h"
 #include "mlir/IR/AsmState.h"
@@ -108,15 +109,10 @@ static bool loadDevice(StringRef name, planning::CostModel &model) {
 }
 
 static bool writeReport(StringRef path, StringRef json) {
-  llvm::Error error =
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-        os << json;
-        return llvm::Error::success();
-      });
-  if (!error)
-    return true;
-  fail("can't write '" + path + "': " + llvm::toString(std::move(error)));
-  return false;
+  std::string error = ::echo::writeOutput(path.str(), json);
+  if (!error.empty())
+    fail(error);
+  return error.empty();
 }
 
 int main(int argc, char **argv) {

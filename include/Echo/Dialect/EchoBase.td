@@ -35,6 +35,7 @@ def Echo_Dialect : Dialect {
     | `echo.aliases_argument` | result | the index of the argument that it replaces (`tf.aliasing_output` on the argument is read too) |
     | `echo.kernel` | function | unit attribute: an outlined kernel |
     | `echo.overwritable` | argument of a kernel | results that may be written into the argument's buffer |
+    | `echo.cost` | kernel | what a launch costs, for reports: {bytes, flops, ops} |
     | `echo.chunks` | lowered kernel | chunks of its iteration space |
     | `echo.arena` | argument | the arena, set by memory planning |
     | `echo.arena_offset` | argument | byte offset of an input in the arena |

@@ -37,6 +37,7 @@ def Echo_Gradient : DeclareOpInterfaceMethods<GradientOpInterface>;
 def Echo_Decompose : DeclareOpInterfaceMethods<DecomposeOpInterface>;
 def Echo_View : DeclareOpInterfaceMethods<BufferViewOpInterface>;
 def Echo_Fusion : DeclareOpInterfaceMethods<FusionOpInterface>;
+def Echo_SplitFusion : DeclareOpInterfaceMethods<FusionOpInterface, ["splitForFusion"]>;
 def Echo_Movement : DeclareOpInterfaceMethods<FusionOpInterface, ["isMovement"]>;
 def Echo_Join : DeclareOpInterfaceMethods<BufferJoinOpInterface>;
 def Echo_RowParallel : DeclareOpInterfaceMethods<RowParallelOpInterface>;

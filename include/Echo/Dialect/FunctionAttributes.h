@@ -39,8 +39,8 @@ std::string getResultName(FunctionOpInterface function, unsigned index);
 /// How an argument that nobody gave is filled; null if nothing is said.
 InitAttr getArgumentInit(FunctionOpInterface function, unsigned index);
 
-/// On a kernel function: what a launch costs, for reports; see KernelCost in
-/// Transforms/Kernels.h. {bytes, flops : i64, ops : string}
+/// On a kernel function: what a launch costs, for reports; see describeKernel
+/// in Analysis/CallCosts.h. {bytes, flops : i64, ops : string}
 inline constexpr llvm::StringLiteral kCostAttr = "echo.cost";
 
 /// On an argument, the i32 or i64 index of the result that replaces it, as JAX

@@ -11,7 +11,7 @@
 
 include "Echo/Dialect/EchoOpBase.td"
 
-def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient, Echo_Fusion,
+def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient, Echo_SplitFusion,
     Echo_RowSum]> {
   let summary = "sum, max, mean or min over dimensions";
   let description = [{

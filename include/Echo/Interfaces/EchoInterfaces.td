@@ -122,7 +122,14 @@ def FusionOpInterface : OpInterface<"FusionOpInterface"> {
         True for ops that only say where an element lies (or count indices):
         they cost nothing where they are read, so every kernel has its own.
       }],
-      "bool", "isMovement", (ins), [{}], [{ return false; }]>
+      "bool", "isMovement", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        Writes the op as several of which the first can be part of a kernel
+        that the op itself couldn't join, with the same bits, and returns one
+        value per result. Fails, with nothing built, if that is of no use.
+      }],
+      "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "splitForFusion",
+      (ins "::mlir::OpBuilder &":$builder), [{}], [{ return ::llvm::failure(); }]>
   ];
 }
 

@@ -113,8 +113,9 @@ struct FusionOptions {
   uint32_t maxWeight = 160;
   /// Values that a kernel reads and writes.
   uint32_t maxValues = 64;
-  /// Positions of the order that a merge may move ops over.
-  uint32_t window = 1024;
+  /// Positions of the order that a merge may reach over: a few time steps of a
+  /// model, so that its kernels don't depend on its length.
+  uint32_t window = 64;
   /// Groups that others may move over even if that keeps more bytes alive.
   uint32_t freeMoves = 4;
   /// The window for groups that only share an input.

@@ -29,18 +29,6 @@ LogicalResult formKernels(func::FuncOp function,
 /// ops.
 LogicalResult outlineKernels(ModuleOp module);
 
-/// What one launch of a kernel costs, from CostOpInterface of its ops and the
-/// bytes of its arguments and results. Sizes that aren't known count as 0.
-struct KernelCost {
-  uint64_t flops = 0;
-  uint64_t bytes = 0; ///< read and written
-  std::string ops;    ///< kinds of ops, in order: "mul+add+tanh"
-};
-KernelCost kernelCost(func::FuncOp kernel);
-
-/// Writes the cost of an outlined kernel into its attribute `echo.cost`.
-void annotateKernelCost(func::FuncOp kernel);
-
 } // namespace mlir::echo
 
 #endif // ECHO_TRANSFORMS_KERNELS_H
