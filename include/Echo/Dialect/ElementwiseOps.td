@@ -171,7 +171,7 @@ def Echo_CompareOp : Echo_ElementwiseOp<"compare", [Echo_Infer]> {
   let arguments = (ins Echo_Tensor:$lhs, Echo_Tensor:$rhs,
                        Echo_CompareDirectionAttr:$direction);
   let results = (outs Echo_BoolTensor:$result);
-  let assemblyFormat = [{$direction operands attr-dict
+  let assemblyFormat = [{`` $direction operands attr-dict
                          `:` functional-type(operands, results)}];
 }
 

@@ -40,7 +40,7 @@ def Echo_ReduceOp : Echo_GraphOp<"reduce", [Echo_Infer, Echo_Gradient, Echo_Spli
   let results = (outs Echo_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let assemblyFormat = [{$kind operands attr-dict
+  let assemblyFormat = [{`` $kind operands attr-dict
                          `:` functional-type(operands, results)}];
   let extraClassDeclaration = [{
     ::llvm::FailureOr<uint64_t> getFlops() {
