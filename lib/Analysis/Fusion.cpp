@@ -83,7 +83,11 @@ static LogicalResult verifyStatic(Operation *op) {
     return op->emitOpError("expected static shapes to form kernels, found ")
            << type;
   };
-  for (Type type : op->getOperandTypes())
+  // What a barrier waits for may be anything.
+  OperandRange operands = op->getOperands();
+  if (isa<OptimizationBarrierOp>(op))
+    operands = operands.take_front();
+  for (Type type : operands.getTypes())
     if (failed(check(type)))
       return failure();
   for (Type type : op->getResultTypes())
@@ -148,6 +152,25 @@ uint32_t FusionGraph::valueOf(Value value) {
   return it->second;
 }
 
+void FusionGraph::addOrder(FusionOp &op, Value value) {
+  const FusionAccess order = {FusionAccess::Order, 1};
+  // Movements have one operand, a barrier two.
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    value = reached[i];
+    if (isInlined(value)) {
+      reached.insert_range(value.getDefiningOp()->getOperands());
+      continue;
+    }
+    uint32_t index = valueOf(value);
+    if (llvm::none_of(op.reads, [&](const planning::FusionRead &read) {
+          return read.value == index && read.access == order;
+        }))
+      op.reads.push_back({index, order, 0});
+  }
+}
+
 void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
                           Operation *reader) {
   FailureOr<uint64_t> bytes = echo::detail::typeBytes(value.getType());
@@ -155,6 +178,8 @@ void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
     Operation *movement = value.getDefiningOp();
     if (movement->getNumOperands() == 0)
       return;
+    if (auto barrier = dyn_cast<OptimizationBarrierOp>(movement))
+      addOrder(op, barrier.getAfter());
     access = compose(
         access, cast<FusionOpInterface>(movement).getFusionShape().reads[0]);
     value = movement->getOperand(0);
@@ -208,8 +233,12 @@ void FusionGraph::findWrittenMovements(
     bool isConstant = isKernelConstant(&op);
     if (!isMovement(&op) && !isConstant)
       continue;
-    bool isNeeded = llvm::any_of(op.getUsers(), [&](Operation *user) {
-      user = block.findAncestorOpInBlock(*user);
+    bool isNeeded = llvm::any_of(op.getUses(), [&](OpOperand &use) {
+      Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+      // The order needs no elements.
+      if (user == use.getOwner() && isa<OptimizationBarrierOp>(user) &&
+          use.getOperandNumber() != 0)
+        return false;
       // Other blocks are host code, too.
       return !user || needed.contains(user) ||
              (host.contains(user) && !isMovement(user));

@@ -24,6 +24,13 @@ FailureOr<int64_t> ReshapeOp::getViewOffset(unsigned index) {
   return 0;
 }
 
+FailureOr<int64_t> OptimizationBarrierOp::getViewOffset(unsigned index) {
+  if (!isa<RankedTensorType>(getOperand().getType()) ||
+      failed(echo::detail::typeBytes(getOperand().getType())))
+    return failure();
+  return 0;
+}
+
 /// Bytes of an element of a type that echo::detail::typeBytes knows.
 static int64_t elementBytes(ShapedType type) {
   return (type.getElementType().getIntOrFloatBitWidth() + 7) / 8;

@@ -21,6 +21,7 @@ static constexpr FusionAccess kSame = {FusionAccess::Same, 1};
 static constexpr FusionAccess kScalar = {FusionAccess::Scalar, 1};
 static constexpr FusionAccess kPart = {FusionAccess::Part, 1};
 static constexpr FusionAccess kAny = {FusionAccess::Any, 1};
+static constexpr FusionAccess kOrder = {FusionAccess::Order, 1};
 
 static uint64_t elementsOf(Value value) {
   return cast<ShapedType>(value.getType()).getNumElements();
@@ -277,6 +278,9 @@ FusionShape IotaOp::getFusionShape() {
 FusionShape ReshapeOp::getFusionShape() {
   return pointwise(*this, {kSame}, {FusionWrite::Same});
 }
+FusionShape OptimizationBarrierOp::getFusionShape() {
+  return pointwise(*this, {kSame, kOrder}, {FusionWrite::Same});
+}
 FusionShape BroadcastOp::getFusionShape() {
   return pointwise(*this,
                    {getBroadcastAccess(getOperand().getType().getShape(),
@@ -295,6 +299,7 @@ FusionShape SplitOp::getFusionShape() {
 
 bool IotaOp::isMovement() { return true; }
 bool ReshapeOp::isMovement() { return true; }
+bool OptimizationBarrierOp::isMovement() { return true; }
 bool BroadcastOp::isMovement() { return true; }
 bool SliceOp::isMovement() { return true; }
 bool SplitOp::isMovement() { return true; }

@@ -61,6 +61,15 @@ FailureOr<Value> mlir::echo::buildView(OpBuilder &builder, Location loc,
   return b.reshape(part, type.getShape());
 }
 
+bool mlir::echo::isBehindBarrier(Value value) {
+  while (auto view = value.getDefiningOp<BufferViewOpInterface>()) {
+    if (isa<OptimizationBarrierOp>(view))
+      return true;
+    value = view->getOperand(0);
+  }
+  return false;
+}
+
 bool mlir::echo::joinsInPlace(Operation *op) {
   auto join = dyn_cast<BufferJoinOpInterface>(op);
   if (!join)
@@ -77,6 +86,7 @@ bool mlir::echo::joinsInPlace(Operation *op) {
         range->bytes == static_cast<int64_t>(*echo::detail::typeBytes(
                             range->source.getType()));
     if (producer && isWhole && !producer->hasTrait<OpTrait::ConstantLike>() &&
+        !isBehindBarrier(operand.get()) &&
         sources.insert(range->source).second)
       inPlace += range->bytes;
   }

@@ -11,6 +11,7 @@
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Interpreter.h"
+#include "Echo/Transforms/BufferizableOpInterfaceImpl.h"
 #include "Echo/Transforms/Passes.h"
 
 using namespace mlir;
@@ -18,6 +19,7 @@ using namespace mlir;
 void mlir::echo::registerAllDialects(DialectRegistry &registry) {
   registry.insert<EchoDialect>();
   registerInterpreterExternalModels(registry);
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 void mlir::echo::registerAllPasses() {

@@ -22,6 +22,8 @@
 using namespace mlir::echo::planning;
 
 FusionAccess mlir::echo::planning::compose(FusionAccess outer, FusionAccess inner) {
+  if (outer.kind == FusionAccess::Order || inner.kind == FusionAccess::Order)
+    return {FusionAccess::Order, 1};
   if (outer.kind == FusionAccess::Same)
     return inner;
   if (inner.kind == FusionAccess::Scalar)
@@ -31,6 +33,11 @@ FusionAccess mlir::echo::planning::compose(FusionAccess outer, FusionAccess inne
   if (outer.kind == FusionAccess::Row && inner.kind == FusionAccess::Row)
     return {FusionAccess::Row, outer.columns * inner.columns};
   return {FusionAccess::Any, 1};
+}
+
+/// True if the read is of elements, not of the order alone.
+static bool readsElements(const FusionRead &read) {
+  return read.access.kind != FusionAccess::Order;
 }
 
 namespace {
@@ -105,7 +112,8 @@ public:
         writeOf[op.results[r]] = op.shape.writes[r];
       }
       for (const FusionRead &read : op.reads)
-        readers[read.value].push_back(i);
+        if (readsElements(read))
+          readers[read.value].push_back(i);
     }
     isUpdate.assign(problem.bytes.size(), false);
     for (uint32_t value : problem.updates)
@@ -139,7 +147,7 @@ private:
     std::vector<std::pair<uint64_t, uint32_t>> candidates;
     for (const FusionRead &read : problem.ops[op].reads) {
       uint32_t group = producerGroup(read.value);
-      if (group == kNone || groups[group].isClosed)
+      if (group == kNone || groups[group].isClosed || !readsElements(read))
         continue;
       // A value of a row counts as often as it is read.
       uint64_t bytes = readBytes(read);
@@ -254,7 +262,7 @@ private:
     for (uint32_t reader : later.ops)
       for (const FusionRead &read : problem.ops[reader].reads) {
         uint32_t op = producer[read.value];
-        if (op == kNone || groupOf[op] != earlierIndex)
+        if (op == kNone || groupOf[op] != earlierIndex || !readsElements(read))
           continue;
         Level readerLevel = fit.later.value_or(levels[reader]);
         FusionWrite write = writeOf[read.value];
@@ -333,7 +341,8 @@ private:
       uint32_t own = cone.weight;
       for (const FusionRead &read : problem.ops[op].reads) {
         uint32_t other = producer[read.value];
-        if (other == kNone || (groupOf[other] != a && groupOf[other] != b))
+        if (other == kNone || (groupOf[other] != a && groupOf[other] != b) ||
+            !readsElements(read))
           continue;
         cone.weight += cones[other].weight;
         cone.hasRowReduction |= cones[other].hasRowReduction;
@@ -392,7 +401,8 @@ private:
     for (uint32_t op : ops) {
       for (const FusionRead &read : problem.ops[op].reads) {
         uint32_t group = producerGroup(read.value);
-        if (group == kNone || (group != a && group != b))
+        if (readsElements(read) &&
+            (group == kNone || (group != a && group != b)))
           values.push_back(read.value);
       }
       for (uint32_t value : problem.ops[op].results)
@@ -414,7 +424,7 @@ private:
     uint64_t bytes = writtenBytes(group, group);
     for (uint32_t op : groups[group].ops)
       for (const FusionRead &read : problem.ops[op].reads)
-        if (producerGroup(read.value) != group)
+        if (readsElements(read) && producerGroup(read.value) != group)
           reads.push_back({read.value, readBytes(read)});
     std::sort(reads.begin(), reads.end());
     for (size_t i = 0, end; i < reads.size(); i = end) {
@@ -456,7 +466,7 @@ private:
     };
     for (uint32_t op : groups[index].ops)
       for (const FusionRead &read : problem.ops[op].reads)
-        if (producer[read.value] != kNone &&
+        if (readsElements(read) && producer[read.value] != kNone &&
             producerGroup(read.value) != index && dies(read.value))
           dying.push_back(read.value);
     std::sort(dying.begin(), dying.end());
@@ -636,7 +646,7 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
   std::vector<bool> isRead(problem.bytes.size()), isWritten(isRead);
   for (const FusionOp &op : problem.ops)
     for (const FusionRead &read : op.reads)
-      isRead[read.value] = true;
+      isRead[read.value] = isRead[read.value] || readsElements(read);
   uint64_t traffic = 0;
   // The last kernel that was seen reading a value, and what it reads of it.
   std::vector<uint32_t> reader(problem.bytes.size(), kNone);
@@ -645,7 +655,8 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
     for (uint32_t op : plan.kernels[kernel])
       for (const FusionRead &read : problem.ops[op].reads) {
         uint32_t value = read.value, source = producer[value];
-        if (source != kNone && kernels[source] == kernel)
+        if ((source != kNone && kernels[source] == kernel) ||
+            !readsElements(read))
           continue;
         if (reader[value] != kernel)
           bytes[value] = 0;
@@ -659,7 +670,7 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
   for (uint32_t op = 0; op < problem.ops.size(); ++op)
     if (kernels[op] == kNone)
       for (const FusionRead &read : problem.ops[op].reads)
-        isWritten[read.value] = true;
+        isWritten[read.value] = isWritten[read.value] || readsElements(read);
   for (uint32_t value = 0; value < problem.bytes.size(); ++value)
     if (producer[value] != kNone && kernels[producer[value]] != kNone &&
         (isWritten[value] || !isRead[value]))

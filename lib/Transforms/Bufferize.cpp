@@ -477,6 +477,10 @@ void HostBufferizer::convertReturn() {
 }
 
 LogicalResult HostBufferizer::run() {
+  // The order of a host program is fixed: what a barrier waits for isn't read.
+  function.walk([](OptimizationBarrierOp barrier) {
+    barrier.getAfterMutable().assign(barrier.getOperand());
+  });
   if (failed(check()) || failed(storage.findRoots()))
     return failure();
   storage.findReads();

@@ -15,6 +15,9 @@
 //   %1 = echo.tanh %0             =>        %0 = echo.mul, %1 = echo.tanh
 //   return %1                               echo.yield %1 }
 //
+// A kernel reads through barriers that wait for it; the others stay in the host
+// program, as views behind what they wait for.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Analysis/Fusion.h"
@@ -25,7 +28,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::echo {
 #define GEN_PASS_DEF_ECHOFORMKERNELSPASS
@@ -61,7 +64,8 @@ public:
     SmallVector<Value> outputs;
     for (Operation *op : ops)
       for (Value result : op->getResults())
-        if (graph.isReadOutside(result, isMember) && !result.use_empty())
+        if (graph.isReadOutside(result, isMember) &&
+            !llvm::all_of(result.getUses(), isOrder))
           outputs.push_back(result);
     // A kernel without readers would be dead at once; keep its results, so
     // that removing dead code stays another pass's business.
@@ -71,10 +75,10 @@ public:
     Location loc = ops.front()->getLoc();
     auto kernel =
         KernelOp::create(builder, loc, ValueRange(ArrayRef(outputs)).getTypes(),
-                         inputs.getArrayRef());
+                         llvm::to_vector(llvm::make_second_range(inputs)));
     Block &body = kernel.getBody().emplaceBlock();
-    for (Value input : inputs)
-      map.map(input, body.addArgument(input.getType(), input.getLoc()));
+    for (auto [source, input] : inputs)
+      map.map(source, body.addArgument(input.getType(), input.getLoc()));
     builder.setInsertionPointToStart(&body);
     for (Operation *op : ops) {
       for (Value operand : op->getOperands())
@@ -89,42 +93,82 @@ public:
       output.replaceUsesWithIf(result, [&](OpOperand &use) {
         return !members.contains(use.getOwner());
       });
+    // A barrier that waits for a value inside waits for the kernel.
+    for (Operation *op : ops)
+      for (Value result : op->getResults())
+        result.replaceUsesWithIf(kernel.getResult(0), isOrder);
   }
 
 private:
+  static bool isOrder(OpOperand &use) {
+    return isa<OptimizationBarrierOp>(use.getOwner()) &&
+           use.getOperandNumber() != 0;
+  }
+
   /// True if the kernel reads `value` from a buffer.
   bool isInput(Value value) const {
     Value root = graph.getRoot(value);
     return root && !members.contains(root.getDefiningOp()) &&
-           graph.isOnHost(value);
+           graph.isOnHost(value) && !waitsForMember(value);
+  }
+
+  /// True if `value` is behind a barrier that waits for the kernel itself.
+  bool waitsForMember(Value value) const {
+    for (; graph.isInlined(value); value = value.getDefiningOp()->getOperand(0))
+      if (auto barrier = value.getDefiningOp<OptimizationBarrierOp>())
+        if (members.contains(barrier.getAfter().getDefiningOp()))
+          return true;
+    return false;
   }
 
   void collectInputs(Value value) {
-    if (isInput(value))
-      inputs.insert(value);
-    else if (graph.isInlined(value))
-      for (Value operand : value.getDefiningOp()->getOperands())
-        collectInputs(operand);
+    if (isInput(value)) {
+      // Behind barriers it's the same buffer; one of them keeps the kernel
+      // apart from an equal one that has run before.
+      Value source = value;
+      while (auto barrier = source.getDefiningOp<OptimizationBarrierOp>())
+        source = barrier.getOperand();
+      Value &input = inputs[source];
+      if (!input || input == source)
+        input = value;
+    } else if (graph.isInlined(value) &&
+               value.getDefiningOp()->getNumOperands() != 0) {
+      collectInputs(value.getDefiningOp()->getOperand(0));
+    }
   }
 
   void cloneInlined(Value value) {
     if (map.contains(value) || !graph.isInlined(value))
       return;
     Operation *op = value.getDefiningOp();
-    for (Value operand : op->getOperands())
-      cloneInlined(operand);
-    builder.clone(*op, map);
+    if (op->getNumOperands() != 0)
+      cloneInlined(op->getOperand(0));
+    if (isa<OptimizationBarrierOp>(op))
+      map.map(value, map.lookup(op->getOperand(0)));
+    else
+      builder.clone(*op, map);
   }
 
   const FusionGraph &graph;
   OpBuilder builder;
   SmallVector<Operation *> ops;
   llvm::SmallPtrSet<Operation *, 16> members;
-  llvm::SetVector<Value> inputs;
+  /// By what is behind the barriers: what the kernel takes.
+  llvm::MapVector<Value, Value> inputs;
   IRMapping map;
 };
 
 } // namespace
+
+/// What barriers wait for becomes what a kernel or the host program computes.
+static void followOrder(const FusionGraph &graph,
+                        ArrayRef<Operation *> movements) {
+  for (Operation *op : movements)
+    if (auto barrier = dyn_cast<OptimizationBarrierOp>(op)) {
+      Value root = graph.getRoot(barrier.getAfter());
+      barrier.getAfterMutable().assign(root ? root : barrier.getOperand());
+    }
+}
 
 /// Puts views right behind what they are views of, so that every kernel finds
 /// them, and removes what is left without readers.
@@ -142,10 +186,21 @@ static void cleanUp(Block &block, ArrayRef<Operation *> movements,
       op->dropAllReferences();
       dead.insert(op);
     }
+  // Of kernels and host ops, and of what views are views of.
+  llvm::DenseMap<Operation *, unsigned> positions;
+  for (auto [index, op] : llvm::enumerate(block))
+    positions[&op] = index + 1;
+  auto positionOf = [&](Value value) {
+    return positions.lookup(value.getDefiningOp());
+  };
   for (Operation *op : movements) {
     if (dead.contains(op) || op->getNumOperands() == 0)
       continue;
     Value source = op->getOperand(0);
+    if (auto barrier = dyn_cast<OptimizationBarrierOp>(op))
+      if (positionOf(barrier.getAfter()) > positionOf(source))
+        source = barrier.getAfter();
+    positions[op] = positionOf(source);
     if (Operation *producer = source.getDefiningOp())
       op->moveAfter(producer);
     else if (source.getParentBlock() == &block)
@@ -184,6 +239,7 @@ static LogicalResult formKernels(Block &block, ArrayRef<Value> updates,
     if (!graph->getIndex(&op))
       movements.push_back(&op);
   FusionPlan plan = planFusion(graph->getProblem(), options);
+  followOrder(*graph, movements);
   SmallVector<Operation *> fused;
   Operation *end = block.getTerminator();
   for (FusionPlan::Step step : plan.steps) {

@@ -8,6 +8,7 @@
 
 #include "HostStorage.h"
 #include "Echo/Dialect/FunctionAttributes.h"
+#include "Echo/Dialect/Views.h"
 #include <tuple>
 
 using namespace mlir;
@@ -185,7 +186,8 @@ void HostStorage::placeParts() {
     for (OpOperand &operand : op.getOpOperands()) {
       Storage part = lookup(operand.get());
       if (!isa<OpResult>(part.root) || part.root == whole.root ||
-          getArgument(part.root) || !isWhole(part))
+          getArgument(part.root) || !isWhole(part) ||
+          isBehindBarrier(operand.get()))
         continue;
       // One that is read longer would keep the whole alive.
       int64_t partEnd = lastRead(part);

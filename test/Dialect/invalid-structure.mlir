@@ -41,3 +41,11 @@ func.func @yield_outside(%a: tensor<2xf32>) {
   // expected-error @+1 {{'echo.yield' op expects parent op 'echo.kernel'}}
   echo.yield %a : tensor<2xf32>
 }
+
+// -----
+
+func.func @barrier(%x: tensor<8xf32>, %g: tensor<f32>) -> tensor<4xf32> {
+  // expected-error @+1 {{failed to verify that all of {operand, result} have same type}}
+  %0 = "echo.optimization_barrier"(%x, %g) : (tensor<8xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

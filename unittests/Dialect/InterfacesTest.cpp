@@ -142,4 +142,27 @@ TEST_F(InterfacesTest, DropoutMasksAndSignsOfReluAreBits) {
   EXPECT_TRUE(dropout.allowsBitEncoding(1));
 }
 
+TEST_F(InterfacesTest, MirroringSparesDropoutConcatenationAndSoftmax) {
+  auto isMirrored = [&](StringRef body) {
+    return cast<RecomputeOpInterface>(
+               parseOp("%a: tensor<2x3xf32>, %i: tensor<2xi32>, %n: tensor<i64>",
+                       body.str()))
+        .isMirrored();
+  };
+  EXPECT_TRUE(isMirrored(
+      "%0 = echo.exp %a : (tensor<2x3xf32>) -> tensor<2x3xf32>"));
+  EXPECT_FALSE(isMirrored(
+      "%0:2 = echo.dropout %a, %n, %n, %n {rate = 0.5 : f64} : "
+      "(tensor<2x3xf32>, tensor<i64>, tensor<i64>, tensor<i64>) -> "
+      "(tensor<2x3xf32>, tensor<2x3xi1>)"));
+  EXPECT_FALSE(isMirrored("%0 = echo.concat %a, %a {axis = 0 : i64} : "
+                          "(tensor<2x3xf32>, tensor<2x3xf32>) -> "
+                          "tensor<4x3xf32>"));
+  EXPECT_FALSE(isMirrored("%0 = echo.softmax %a {axis = 1 : i64} : "
+                          "(tensor<2x3xf32>) -> tensor<2x3xf32>"));
+  EXPECT_FALSE(isMirrored("%0:2 = echo.softmax_cross_entropy %a, %i : "
+                          "(tensor<2x3xf32>, tensor<2xi32>) -> "
+                          "(tensor<2xf32>, tensor<2xf32>)"));
+}
+
 } // namespace

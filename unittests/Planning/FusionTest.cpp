@@ -20,6 +20,7 @@ constexpr FusionAccess same = {FusionAccess::Same, 1};
 constexpr FusionAccess scalar = {FusionAccess::Scalar, 1};
 constexpr FusionAccess part = {FusionAccess::Part, 1};
 constexpr FusionAccess any = {FusionAccess::Any, 1};
+constexpr FusionAccess order = {FusionAccess::Order, 1};
 
 FusionAccess row(uint64_t columns) { return {FusionAccess::Row, columns}; }
 
@@ -101,6 +102,9 @@ TEST(Compose, Access) {
   EXPECT_EQ(compose(part, part), any);
   EXPECT_EQ(compose(any, scalar), scalar);
   EXPECT_EQ(compose(row(4), part), any);
+  // No element of what comes behind.
+  EXPECT_EQ(compose(order, scalar), order);
+  EXPECT_EQ(compose(row(4), order), order);
 }
 
 TEST(Fusion, ChainIsOneKernel) {
@@ -145,6 +149,75 @@ TEST(Fusion, HostOpInBetweenMovesBehind) {
   ASSERT_EQ(plan.steps.size(), 2u);
   EXPECT_FALSE(plan.steps[0].isHost);
   EXPECT_TRUE(plan.steps[1].isHost);
+}
+
+TEST(Fusion, OrderKeepsSecondEvaluationBehind) {
+  // Two evaluations of one op would share a kernel, since they share their
+  // input; the second waits for what depends on the first.
+  Graph g;
+  uint32_t x = g.input(64);
+  uint32_t y = g.pointwise(64, {{x, same}});
+  uint32_t gradient = g.host({y}, 64);
+  uint32_t again = g.pointwise(64, {{x, same}, {gradient, order}});
+  g.pointwise(64, {{again, same}});
+  FusionPlan plan = g.plan();
+  EXPECT_EQ(plan.kernels, (Kernels{{0}, {2, 3}}));
+  ASSERT_EQ(plan.steps.size(), 3u);
+  EXPECT_TRUE(plan.steps[1].isHost);
+  // x and y, then x and the last value; the order moves nothing.
+  EXPECT_EQ(kernelTraffic(g.problem, plan), 4 * 256u);
+  // Without the order: x, y and the last value.
+  g.problem.ops[2].reads.pop_back();
+  EXPECT_EQ(g.kernels(), (Kernels{{0, 2, 3}}));
+  EXPECT_EQ(kernelTraffic(g.problem, g.plan()), 3 * 256u);
+}
+
+TEST(Fusion, SecondEvaluationSharesKernelWithWhatItWaitsFor) {
+  Graph g;
+  uint32_t x = g.input(64);
+  uint32_t y = g.pointwise(64, {{x, same}});
+  uint32_t loss = g.host({y}, 64);
+  uint32_t gradient = g.pointwise(64, {{loss, same}});
+  uint32_t again = g.pointwise(64, {{x, same}, {gradient, order}});
+  g.pointwise(64, {{again, same}, {gradient, same}});
+  EXPECT_EQ(g.kernels(), (Kernels{{0}, {2, 3, 4}}));
+}
+
+TEST(Fusion, OrderAloneMergesNothing) {
+  Graph g;
+  uint32_t x = g.input(64), y = g.input(64);
+  uint32_t first = g.pointwise(64, {{x, same}});
+  g.pointwise(64, {{y, same}, {first, order}});
+  EXPECT_EQ(g.kernels(), (Kernels{{0}, {1}}));
+}
+
+TEST(Fusion, OrderFitsWhateverTheIterations) {
+  // A value of a row waits for one of all rows' elements; a sum over rows that
+  // is written behind the loop waits for a value in it, and is waited for.
+  Graph g;
+  uint32_t x = g.input(3200);
+  uint32_t mean = g.rowSum(200, 16, x);
+  uint32_t y = g.pointwise(3200, {{x, same}, {mean, row(16)}});
+  uint32_t shift = g.pointwise(200, {{mean, same}, {y, order}});
+  uint32_t z = g.pointwise(3200, {{y, same}, {shift, row(16)}});
+  uint32_t sum = g.columnSum(8, 25, 16, z, /*accumulates=*/true);
+  g.problem.ops.back().reads.push_back({mean, order});
+  g.pointwise(3200, {{z, same}, {sum, order}});
+  EXPECT_EQ(g.kernels(), (Kernels{{0, 1, 2, 3, 4, 5}}));
+}
+
+TEST(Fusion, OrderKeepsNoValueInMemory) {
+  // The host waits for y, but only z leaves the kernel. y may be a part that
+  // z's iterations read where they need it.
+  Graph g;
+  uint32_t a = g.input(4 * 64);
+  uint32_t y = g.pointwise(4 * 64, {{a, same}});
+  uint32_t z = g.pointwise(64, {{y, part}}, 48);
+  g.host({z}, 1);
+  g.problem.ops.back().reads.push_back({y, order});
+  EXPECT_EQ(g.kernels(), (Kernels{{0, 1}}));
+  // a and z.
+  EXPECT_EQ(kernelTraffic(g.problem, g.plan()), 5 * 256u);
 }
 
 TEST(Fusion, RowReductionsChain) {
@@ -346,6 +419,20 @@ TEST(Fusion, CheckFindsBrokenPlans) {
   EXPECT_FALSE(checkFusion(g.problem, plan, error));
 }
 
+TEST(Fusion, CheckFindsBrokenOrder) {
+  Graph g;
+  uint32_t x = g.input(64);
+  uint32_t y = g.pointwise(64, {{x, same}});
+  g.pointwise(64, {{x, same}, {y, order}});
+  std::string error;
+  FusionPlan plan;
+  plan.kernels = {{0}, {1}};
+  plan.steps = {{false, 0}, {false, 1}};
+  EXPECT_TRUE(checkFusion(g.problem, plan, error)) << error;
+  plan.steps = {{false, 1}, {false, 0}};
+  EXPECT_FALSE(checkFusion(g.problem, plan, error));
+}
+
 TEST(Fusion, RandomGraphsKeepTheirOrderAndSaveTraffic) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);
@@ -381,9 +468,13 @@ TEST(Fusion, RandomGraphsKeepTheirOrderAndSaveTraffic) {
             g.pointwise(384, {{full[pick(full.size())], same},
                               {columns[pick(columns.size())], any}}));
         break;
-      default:
-        full.push_back(g.pointwise(384, {{full[pick(full.size())], same},
-                                         {full[pick(full.size())], same}}));
+      default: {
+        std::vector<FusionRead> reads = {{full[pick(full.size())], same},
+                                         {full[pick(full.size())], same}};
+        if (pick(2) != 0)
+          reads.push_back({full[pick(full.size())], order});
+        full.push_back(g.pointwise(384, reads));
+      }
       }
     FusionPlan plan = g.plan();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;

@@ -36,6 +36,21 @@ TEST_F(InterpreterTest, EvaluatesInOrder) {
   }
 }
 
+TEST_F(InterpreterTest, BarriersAreTheirOperand) {
+  for (InterpreterMode mode : kModes) {
+    auto results = run(
+        R"mlir(
+      func.func @f(%a: tensor<2xf32>, %b: tensor<f32>) -> tensor<2xf32> {
+        %0 = echo.optimization_barrier(%a, %b) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+        %1 = echo.add %0, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+        return %1 : tensor<2xf32>
+      })mlir",
+        {tensor("tensor<2xf32>", {1, 2}), tensor("tensor<f32>", {10})}, mode);
+    ASSERT_EQ(results.size(), 1u);
+    expectValues(results[0], {2, 4});
+  }
+}
+
 // 1 + 2^-30 is a double but no f32.
 TEST_F(InterpreterTest, ModesDifferInPrecision) {
   const char *source = R"mlir(

@@ -30,7 +30,8 @@ bool isKernelConstant(Operation *op);
 bool isBufferView(Operation *op);
 
 /// The ops of a block as fusion sees them. Ops that only move elements aren't
-/// part of the problem: what they read is read through them.
+/// part of the problem: what they read is read through them. What is behind an
+/// optimization barrier is read in order (FusionAccess::Order).
 class FusionGraph {
 public:
   /// `updates` are values that replace arguments. Fails with a diagnostic at an
@@ -65,6 +66,8 @@ private:
   void addOp(Operation *op, bool isHost);
   void addRead(planning::FusionOp &op, Value value,
                planning::FusionAccess access, Operation *reader);
+  /// `op` isn't computed before `value`.
+  void addOrder(planning::FusionOp &op, Value value);
   uint32_t valueOf(Value value);
 
   planning::FusionProblem problem;

@@ -40,7 +40,8 @@ def Echo_SoftmaxOp : Echo_GraphOp<"softmax", [Echo_Infer, Echo_Gradient, Echo_De
   let arguments = (ins Echo_FloatTensor:$operand, I64Attr:$axis);
   let results = (outs Echo_FloatTensor:$result);
   let hasVerifier = 1;
-  let extraClassDeclaration = Echo_FlopsPerElement<5>.declaration;
+  let extraClassDeclaration = Echo_FlopsPerElement<5>.declaration
+      # Echo_NotMirrored<>.declaration;
 }
 
 def Echo_LogSoftmaxOp : Echo_GraphOp<"log_softmax", [Echo_Infer, Echo_Gradient, Echo_Decompose, Echo_Fusion]> {
@@ -179,7 +180,8 @@ def Echo_SoftmaxCrossEntropyOp : Echo_GraphOp<"softmax_cross_entropy", [
                        DefaultValuedAttr<F64Attr, "0.0">:$label_smoothing);
   let results = (outs Echo_FloatTensor:$loss, Echo_FloatTensor:$log_sum_exp);
   let hasVerifier = 1;
-  let extraClassDeclaration = Echo_FlopsPerElement<5>.declaration;
+  let extraClassDeclaration = Echo_FlopsPerElement<5>.declaration
+      # Echo_NotMirrored<>.declaration;
 }
 
 def Echo_SoftmaxCrossEntropyGradOp : Echo_GraphOp<"softmax_cross_entropy_grad", [
@@ -238,7 +240,7 @@ def Echo_DropoutOp : Echo_GraphOp<"dropout", [Echo_Infer, Echo_Gradient, Echo_Fu
   let extraClassDeclaration = Echo_FlopsPerElement<2>.declaration # [{
     /// The mask is one bit an element.
     bool allowsBitEncoding(unsigned index) { return index == 1; }
-  }];
+  }] # Echo_NotMirrored<>.declaration;
 }
 
 def Echo_LstmCellOp : Echo_GraphOp<"lstm_cell", [Echo_Infer, Echo_Gradient, Echo_Decompose, Echo_Fusion]> {

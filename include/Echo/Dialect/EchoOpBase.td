@@ -25,6 +25,12 @@ class Echo_GraphOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+class Echo_NotMirrored {
+  code declaration = [{
+    bool isMirrored() { return false; }
+  }];
+}
+
 // Marks ops whose result types follow from operands and attributes. A written
 // result type may be more or less static than the inferred one.
 def Echo_Infer : InferTypeOpAdaptorBase<[{
@@ -43,6 +49,7 @@ def Echo_Join : DeclareOpInterfaceMethods<BufferJoinOpInterface>;
 def Echo_RowParallel : DeclareOpInterfaceMethods<RowParallelOpInterface>;
 def Echo_RowSum : DeclareOpInterfaceMethods<RowSumOpInterface>;
 def Echo_Accumulate : DeclareOpInterfaceMethods<AccumulateOpInterface>;
+def Echo_DropResults : DeclareOpInterfaceMethods<DropResultsOpInterface>;
 def Echo_Library : DeclareOpInterfaceMethods<LibraryCallOpInterface>;
 
 #endif // ECHO_DIALECT_ECHOOPBASE_TD

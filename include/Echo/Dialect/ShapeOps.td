@@ -214,6 +214,7 @@ def Echo_ConcatOp : Echo_ShapeOp<"concat", [Echo_Infer, Echo_Gradient, Echo_Fusi
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = Echo_Moves.noFlops # Echo_NotMirrored<>.declaration;
 }
 
 def Echo_SplitOp : Echo_ShapeOp<"split", [Echo_Gradient, Echo_View, Echo_Movement]> {

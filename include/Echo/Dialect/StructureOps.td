@@ -14,7 +14,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"
 
-def Echo_KernelOp : Echo_Op<"kernel", [IsolatedFromAbove, Pure,
+def Echo_KernelOp : Echo_Op<"kernel", [IsolatedFromAbove, Pure, Echo_DropResults,
     SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "ops that share a kernel";
   let description = [{
@@ -138,6 +138,45 @@ def Echo_BufferViewOp : Echo_Op<"buffer_view", [Pure,
   let results = (outs Echo_Buffer:$result);
   let hasVerifier = 1;
   let assemblyFormat = "$source `[` $offset `]` attr-dict `:` type($source) `to` type($result)";
+}
+
+def Echo_OptimizationBarrierOp : Echo_Op<"optimization_barrier", [Pure,
+    AllTypesMatch<["operand", "result"]>, Echo_View, Echo_Movement,
+    DeclareOpInterfaceMethods<CostOpInterface>,
+    DeclareOpInterfaceMethods<RecomputeOpInterface>]> {
+  let summary = "its operand, not before another value";
+  let description = [{
+    The result equals `operand`; what reads it isn't computed before `after` is.
+    Types are any, so that it serves graphs without Echo ops as well.
+
+    An op that is evaluated a second time reads its inputs through barriers: an
+    optimizer that knows nothing of it then neither merges it with the first
+    evaluation nor moves it to where that is. Inside a loop `after` has to be
+    computed in the loop, or else both may move out of it.
+
+    The op is never simplified. Kernel forming keeps the order and reads
+    through it, bufferization makes the result the operand's buffer, and
+    `echo-remove-barriers` takes it away where the order is fixed.
+
+    Constraints:
+    - (C1) the result has the operand's type.
+
+    Example:
+    ```mlir
+    %1 = echo.optimization_barrier(%x, %gradient)
+        : (tensor<2x3xf32>, tensor<4xf32>) -> tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins AnyType:$operand, AnyType:$after);
+  let results = (outs AnyType:$result);
+  let extraClassDeclaration = [{
+    ::llvm::FailureOr<uint64_t> getFlops() { return uint64_t(0); }
+    ::llvm::FailureOr<uint64_t> getBytesRead() { return uint64_t(0); }
+    ::llvm::FailureOr<uint64_t> getBytesWritten() { return uint64_t(0); }
+  }];
+  let assemblyFormat = [{
+    `(` $operand `,` $after `)` attr-dict `:` functional-type(operands, results)
+  }];
 }
 
 #endif // ECHO_DIALECT_STRUCTUREOPS_TD

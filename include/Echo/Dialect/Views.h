@@ -39,6 +39,10 @@ FailureOr<ByteRange> followViews(Value value);
 FailureOr<Value> buildView(OpBuilder &builder, Location loc, Value source,
                            int64_t offset, RankedTensorType type);
 
+/// True if there is an optimization barrier between `value` and the tensor whose
+/// bytes it is: what computes that one runs long before.
+bool isBehindBarrier(Value value);
+
 /// True if `op` is a concatenation that is better part of the host program than
 /// a kernel: its parts are contiguous, and more than half of the bytes can be
 /// computed in place (see BufferJoinOpInterface) rather than copied.

@@ -78,7 +78,30 @@ def RecomputeOpInterface : OpInterface<"RecomputeOpInterface"> {
         be kept as one bit per element (dropout masks, signs of ReLU).
       }],
       "bool", "allowsBitEncoding", (ins "unsigned":$index), [{}],
-      [{ return false; }]>
+      [{ return false; }]>,
+    InterfaceMethod<[{
+        True if recomputation without a cost model evaluates the op again: the
+        rule of MXNet's `mirror` option, which spares dropout, concatenation
+        and softmax.
+      }],
+      "bool", "isMirrored", (ins), [{}], [{ return true; }]>
+  ];
+}
+
+def DropResultsOpInterface : OpInterface<"DropResultsOpInterface"> {
+  let description = [{
+    An op that can do without some of its results: what computes only these
+    goes as well.
+  }];
+  let cppNamespace = "::mlir::echo";
+  let methods = [
+    InterfaceMethod<[{
+        Builds the op without the results that `isDead` names, of which there
+        is at least one and not all, and returns a value for each of the
+        others, in order. Fails, with nothing built, if that saves nothing.
+      }],
+      "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "dropResults",
+      (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<bool>":$isDead)>
   ];
 }
 

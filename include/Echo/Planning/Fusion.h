@@ -49,7 +49,10 @@ struct FusionAccess {
     Row,    ///< iteration i reads element i / columns
     Scalar, ///< the only element
     Part,   ///< several elements, no element in two iterations
-    Any     ///< anything else: the value has to be in memory
+    Any,    ///< anything else: the value has to be in memory
+    /// No element: the op isn't computed before the value is. In one kernel it
+    /// may be anywhere. Such a read moves no bytes and keeps no value alive.
+    Order
   };
   Kind kind = Any;
   uint64_t columns = 1; ///< of Row

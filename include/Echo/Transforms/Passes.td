@@ -208,6 +208,26 @@ def EchoAccumulateProductsPass
   let dependentDialects = ["::mlir::echo::EchoDialect"];
 }
 
+def EchoRemoveBarriersPass : Pass<"echo-remove-barriers"> {
+  let summary = "Takes optimization barriers away";
+  let description = [{
+    Replaces every `echo.optimization_barrier`, in any region of any op, by its
+    operand. What an op that was evaluated a second time is kept apart by is
+    gone then: passes that merge equal ops would undo the recomputation. Needs
+    no other op of Echo.
+
+    ```mlir
+    %1 = echo.optimization_barrier(%0, %g)
+        : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %2 = math.tanh %1 : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %2 = math.tanh %0 : tensor<8xf32>
+    ```
+  }];
+}
+
 def EchoFormKernelsPass : Pass<"echo-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups the ops of a training step into kernels";
   let description = [{
@@ -225,7 +245,8 @@ def EchoFormKernelsPass : Pass<"echo-form-kernels", "::mlir::ModuleOp"> {
     Values that other kernels read pass through memory; ops are merged where
     that saves the most bytes. Library calls and contiguous views stay. Ops that
     only move elements and small constants are cloned into the kernels that read
-    them. Kernels may move over other ops if that keeps no more bytes alive.
+    them. Kernels may move over other ops if that keeps no more bytes alive. The
+    order that optimization barriers ask for is kept; none is part of a kernel.
   }];
   let options = [
     Option<"fuse", "fuse", "bool", "true", "Several ops in a kernel; if not, one op a kernel">,
@@ -268,6 +289,7 @@ def EchoBufferizePass : Pass<"echo-bufferize", "::mlir::ModuleOp"> {
     - The parts of a concatenation (BufferJoinOpInterface) are computed in its
       buffer. Parts that are read after the whole is dead, that are arguments,
       views or parts of another concatenation are copied.
+    - The result of an optimization barrier is its operand's buffer.
     - Every other result of a launch or library call is a `memref.alloc`.
 
     ```mlir

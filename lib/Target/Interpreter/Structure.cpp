@@ -69,6 +69,13 @@ LogicalResult evaluateLaunch(LaunchOp op, Interpreter &interpreter,
   return interpreter.call(function, operands, results, op);
 }
 
+/// The operand: ops are evaluated in their order.
+LogicalResult evaluateBarrier(OptimizationBarrierOp, Interpreter &,
+                              ArrayRef<HostTensor> operands, Results &results) {
+  results.push_back(operands[0]);
+  return success();
+}
+
 LogicalResult evaluateCall(func::CallOp op, Interpreter &interpreter,
                            ArrayRef<HostTensor> operands, Results &results) {
   func::FuncOp function = interpreter.lookupFunction(op, op.getCalleeAttr());
@@ -83,6 +90,8 @@ void mlir::echo::interpreter::attachStructureModels(MLIRContext *context) {
   ConstantOp::attachInterface<Model<ConstantOp, evaluateConstant>>(*context);
   KernelOp::attachInterface<Model<KernelOp, evaluateKernel>>(*context);
   LaunchOp::attachInterface<Model<LaunchOp, evaluateLaunch>>(*context);
+  OptimizationBarrierOp::attachInterface<
+      Model<OptimizationBarrierOp, evaluateBarrier>>(*context);
 }
 
 void mlir::echo::interpreter::attachArithModels(MLIRContext *context) {
