@@ -17,6 +17,7 @@
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FunctionAttributes.h"
+#include "GroupLowering.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -28,14 +29,11 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Threading.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::echo {
@@ -85,33 +83,6 @@ static void convertSignature(func::FuncOp kernel,
       {pointer, b.getI64Type(), b.getI64Type()}, {}));
 }
 
-namespace {
-
-/// Chooses between bf16 values as integers.
-struct SelectBits : public OpRewritePattern<arith::SelectOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(arith::SelectOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isBF16())
-      return rewriter.notifyMatchFailure(op, "isn't of bf16");
-    Location loc = op.getLoc();
-    Type bits = rewriter.getI16Type();
-    if (auto vector = dyn_cast<VectorType>(op.getType()))
-      bits = vector.clone(bits);
-    Value onTrue =
-        arith::BitcastOp::create(rewriter, loc, bits, op.getTrueValue());
-    Value onFalse =
-        arith::BitcastOp::create(rewriter, loc, bits, op.getFalseValue());
-    Value chosen = arith::SelectOp::create(rewriter, loc, op.getCondition(),
-                                           onTrue, onFalse);
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), chosen);
-    return success();
-  }
-};
-
-} // namespace
-
 LogicalResult mlir::echo::convertKernelBodyToLLVM(func::FuncOp kernel) {
   MLIRContext *context = kernel.getContext();
   LowerToLLVMOptions options(context);
@@ -119,12 +90,7 @@ LogicalResult mlir::echo::convertKernelBodyToLLVM(func::FuncOp kernel) {
   LLVMTypeConverter converter(context, options);
   convertSignature(kernel, converter);
 
-  // The LLVM back end would call a library function to round to bf16, and to
-  // choose between vectors of it.
-  RewritePatternSet expansions(context);
-  arith::populateExpandBFloat16Patterns(expansions);
-  expansions.add<SelectBits>(context);
-  walkAndApplyPatterns(kernel, std::move(expansions));
+  expandBFloat16(kernel);
 
   RewritePatternSet patterns(context);
   populateSCFToControlFlowConversionPatterns(patterns);

@@ -25,6 +25,12 @@ LogicalResult verifyEmbeddingGradKernel(func::FuncOp kernel);
 int64_t lowerEmbeddingGrad(EmbeddingGradOp op, KernelEmitter &emitter,
                            Block *entry);
 
+/// Writes the elements `first`, `first` + `step`, ... of the table's gradient,
+/// each as the sum of what all indices add to it, in order. Needs no order
+/// among elements, and reads all indices for each of them.
+void lowerEmbeddingGradElements(EmbeddingGradOp op, KernelEmitter &emitter,
+                                Block *entry, Value first, Value step);
+
 } // namespace mlir::echo
 
 #endif // ECHO_LIB_CONVERSION_EMBEDDINGGRADKERNEL_H

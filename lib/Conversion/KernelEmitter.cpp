@@ -30,8 +30,9 @@ static Value convertParameter(OpBuilder &b, Location loc, Value bits,
 }
 
 KernelEmitter::KernelEmitter(func::FuncOp kernel, Block *entry,
-                             unsigned firstParameter)
+                             unsigned firstParameter, int64_t vectorWidth)
     : builder(kernel.getContext()), loc(kernel.getLoc()), entry(entry),
+      vectorWidth(vectorWidth),
       constantPrefix((kernel.getName() + "_constant_").str()) {
   scopes.emplace_back(entry, nullptr);
   for (BlockArgument argument : kernel.getArguments()) {
@@ -123,6 +124,21 @@ void KernelEmitter::forLoop(Value lower, Value upper, int64_t step,
                                                 unroll, {}, {}, {}, {}, {}, {},
                                                 {}, {}, {}, {}, {}));
   }
+  fillLoop(loop, fill);
+}
+
+void KernelEmitter::closedLoop(Value lower, Value upper, Value step,
+                               function_ref<void(Value)> fill) {
+  auto loop = scf::ForOp::create(current(), loc, lower, upper, step);
+  size_t saved = floor;
+  fillLoop(loop, [&](Value position) {
+    floor = target;
+    fill(position);
+  });
+  floor = saved;
+}
+
+void KernelEmitter::fillLoop(scf::ForOp loop, function_ref<void(Value)> fill) {
   size_t outer = target;
   Operation *before = scopes[outer].before;
   scopes[outer].before = loop;

@@ -94,8 +94,10 @@ class KernelEmitter {
 public:
   /// Emits into `entry`, a block whose argument i is the buffer of argument i
   /// of `kernel`, if that is a tensor. The block's arguments from
-  /// `firstParameter` on are the bits of the others.
-  KernelEmitter(func::FuncOp kernel, Block *entry, unsigned firstParameter);
+  /// `firstParameter` on are the bits of the others. `vectorWidth` is the
+  /// number of lanes of a row's sum that are computed at once.
+  KernelEmitter(func::FuncOp kernel, Block *entry, unsigned firstParameter,
+                int64_t vectorWidth = kVectorWidth);
 
   /// A loop (or other region) that is being filled.
   struct Scope {
@@ -122,6 +124,10 @@ public:
   /// that it isn't worth unrolling or vectorizing.
   void forLoop(Value lower, Value upper, int64_t step,
                function_ref<void(Value)> fill, bool isRemainder = false);
+  /// The same with another step, and nothing that its body needs is computed
+  /// outside of it.
+  void closedLoop(Value lower, Value upper, Value step,
+                  function_ref<void(Value)> fill);
   /// The same with values carried around; `fill` returns the next ones.
   SmallVector<Value>
   foldLoop(Value lower, Value upper, int64_t step, ValueRange inits,
@@ -155,6 +161,8 @@ public:
 private:
   OpBuilder &at(size_t scope);
   size_t scopeOf(AffineMap index) const;
+  /// Fills a new loop in the current scope.
+  void fillLoop(scf::ForOp loop, function_ref<void(Value)> fill);
   /// Runs `fill` with a new innermost scope.
   void inScope(Block *block, Operation *before, function_ref<void()> fill);
   int64_t widthOf(AffineMap index) const;
@@ -200,6 +208,7 @@ private:
   OpBuilder builder;
   Location loc;
   Block *entry;
+  int64_t vectorWidth;
   SmallVector<Dim> dims;
   /// Deque: references stay valid while scopes are added.
   std::deque<Scope> scopes;

@@ -324,8 +324,19 @@ static bool canMerge(const BoxGroup &group, const Needs &needs,
   return llvm::all_of(needs.accesses, isOne) && llvm::all_of(stores, isOne);
 }
 
+/// True if elements along a loop are added up.
+static bool isAccumulated(const Box &box, const Loop &loop) {
+  return box.accumulated && llvm::any_of(loop.dims, [&](unsigned dim) {
+           return llvm::is_contained(box.dims[box.accumulated->first], dim);
+         });
+}
+static bool isAccumulated(const BoxGroup &group, const Loop &loop) {
+  return llvm::any_of(group.boxes,
+                      [&](const Box &box) { return isAccumulated(box, loop); });
+}
+
 static void planLoops(BoxGroup &group, const Needs &needs,
-                      ArrayRef<LinearForm> stores) {
+                      ArrayRef<LinearForm> stores, bool forThreads) {
   SmallVector<Loop> loops;
   for (auto [dim, size] : llvm::enumerate(group.sizes)) {
     if (size == 1)
@@ -339,7 +350,7 @@ static void planLoops(BoxGroup &group, const Needs &needs,
     }
   }
   // Neighbouring elements of all boxes become vectors.
-  if (!loops.empty() && loops.back().size >= kVectorWidth) {
+  if (!forThreads && !loops.empty() && loops.back().size >= kVectorWidth) {
     unsigned last = loops.back().dims.back();
     loops.back().isVector =
         !needs.scalar.contains(last) &&
@@ -355,9 +366,15 @@ static void planLoops(BoxGroup &group, const Needs &needs,
              return used.contains(loop.dims.back());
            });
   };
-  for (bool reduced : {true, false})
+  // A thread adds up rows: what it adds up is inside of what threads share.
+  auto rank = [&](const Loop &loop) {
+    if (!isReduced(loop))
+      return 2;
+    return forThreads && isAccumulated(group, loop) ? 1 : 0;
+  };
+  for (int wanted : {0, 1, 2})
     for (const Loop &loop : loops)
-      if (isReduced(loop) == reduced)
+      if (rank(loop) == wanted)
         group.loops.push_back(loop);
   for (const Loop &loop : group.loops) {
     if (loop.isVector || !isReduced(loop))
@@ -382,9 +399,7 @@ static int64_t wholeSums(const BoxGroup &group) {
     int64_t rows = 1;
     bool isInside = false;
     for (const Loop &loop : ArrayRef(group.loops).take_front(group.numRowLoops)) {
-      isInside |= llvm::any_of(loop.dims, [&](unsigned dim) {
-        return llvm::is_contained(box.dims[box.accumulated->first], dim);
-      });
+      isInside |= isAccumulated(box, loop);
       rows *= isInside ? loop.size : 1;
     }
     least = std::lcm(least, rows);
@@ -392,7 +407,12 @@ static int64_t wholeSums(const BoxGroup &group) {
   return least;
 }
 
-static void planChunks(BoxGroup &group, const Needs &needs) {
+static void planChunks(BoxGroup &group, const Needs &needs, bool forThreads) {
+  if (forThreads) {
+    group.rowsPerChunk = wholeSums(group);
+    group.rowChunks = llvm::divideCeilSigned(group.rows, group.rowsPerChunk);
+    return;
+  }
   int64_t work = needs.work, elements = 1;
   for (int64_t size : group.sizes)
     elements *= size;
@@ -499,7 +519,8 @@ static void accumulateBox(Box &box,
   box.offsets.assign(box.sizes.size(), 0);
 }
 
-std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
+std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel,
+                                             bool forThreads) {
   MLIRContext *context = kernel.getContext();
   Operation *terminator = kernel.getBody().front().getTerminator();
   std::vector<Box> boxes;
@@ -547,7 +568,7 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
       stores.push_back(
           *LinearForm::of(groups[i].offsetOf(box, type.getShape(), context)));
     }
-    planLoops(groups[i], collector.needs, stores);
+    planLoops(groups[i], collector.needs, stores, forThreads);
     std::vector<Box> rest = splitOff(groups[i]);
     if (!rest.empty()) {
       bool isColumn = groups[i].hasColumnReduction;
@@ -560,7 +581,7 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel) {
       --i;
       continue;
     }
-    planChunks(groups[i], collector.needs);
+    planChunks(groups[i], collector.needs, forThreads);
   }
   return groups;
 }

@@ -84,8 +84,10 @@ private:
   AffineExpr position(const Box &box, unsigned dim, MLIRContext *context) const;
 };
 
-/// The groups of what a kernel function of linalg ops returns.
-std::vector<BoxGroup> planKernel(func::FuncOp kernel);
+/// The groups of what a kernel function of linalg ops returns. With
+/// `forThreads` no loop is a vector loop, and chunks are as small as can be: a
+/// row, or rows that are added up.
+std::vector<BoxGroup> planKernel(func::FuncOp kernel, bool forThreads = false);
 
 } // namespace mlir::echo
 

@@ -297,7 +297,7 @@ SmallVector<Value> KernelEmitter::emitFold(const Reduction &reduction,
 Value KernelEmitter::emitRowTree(const Reduction &reduction, AffineMap index,
                                  Value init) {
   MLIRContext *context = builder.getContext();
-  const int64_t width = kVectorWidth;
+  const int64_t width = vectorWidth;
   int64_t size = reduction.reduced, lanes = numerics::rowLanes(size);
   Type element = init.getType();
   Value buffer = stackBuffer(element, lanes);
@@ -347,14 +347,17 @@ Value KernelEmitter::emitRowTree(const Reduction &reduction, AffineMap index,
   accumulate(base, 0, vectorRest, width);
   accumulate(base, vectorRest, rest, 1);
 
-  // Halve the lanes, in memory while they are many.
-  int64_t half = lanes / 2;
-  for (; half >= numerics::kShortRowLanes; half /= 2)
+  // Halve the lanes, in memory while they are many or not in vectors.
+  int64_t half = lanes / 2,
+          inMemory = width == 1 ? 1 : numerics::kShortRowLanes;
+  for (; half >= inMemory; half /= 2)
     forLoop(zero, constantIndex(half), width, [&](Value lane) {
       Value upper = load(add(lane, constantIndex(half)), width);
       store(combine(reduction, AffineMap(), load(lane, width), upper).front(),
             lane, width);
     });
+  if (half == 0)
+    return load(zero, 1);
   Value vector = load(constantIndex(0), 2 * half);
   for (; half >= 1; half /= 2) {
     auto part = [&](int64_t first) -> Value {

@@ -10,10 +10,19 @@
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Transforms/Passes.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Config/Targets.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -148,20 +157,92 @@ void mlir::echo::buildCPUToLLVMPipeline(OpPassManager &manager,
   manager.addPass(createEchoEmitProgramPass(emitProgram));
 }
 
-void mlir::echo::registerPipelines() {
+/// True if LLVM can generate code for an NVIDIA GPU of this name. Without its
+/// NVPTX target that isn't known, and gpu-module-to-binary fails.
+static bool isKnownChip(StringRef chip) {
+#if LLVM_HAS_NVPTX_TARGET
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTargetMC();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, "", ""));
+  return info->isCPUStringValid(chip);
+#else
+  return true;
+#endif
+}
+
+LogicalResult
+mlir::echo::buildKernelsToGPUPipeline(OpPassManager &manager,
+                                      const KernelsToGPUOptions &options,
+                                      ErrorHandler errorHandler) {
+  SmallVector<std::string> chips(options.chips.begin(), options.chips.end());
+  if (chips.empty())
+    chips.push_back("sm_75");
+  for (const std::string &chip : chips)
+    if (!isKnownChip(chip))
+      return errorHandler("expected chips that LLVM knows, as sm_90, found '" +
+                          chip + "'");
+  StringRef format = options.format;
+  if (!llvm::is_contained({"nvvm", "isa", "bin", "fatbin"}, format))
+    return errorHandler("expected format nvvm, isa, bin or fatbin, found '" +
+                        format + "'");
+  manager.addPass(createConvertEchoToLinalgPass());
+  manager.addPass(createEchoMergeKernelsPass());
+  manager.addPass(createEchoMapKernelsToGPUPass());
+  OpPassManager &gpuModules = manager.nest<gpu::GPUModuleOp>();
+  gpuModules.addPass(createSCFToControlFlowPass());
+  ConvertGpuOpsToNVVMOpsOptions toNVVM;
+  toNVVM.indexBitwidth = 64;
+  toNVVM.useBarePtrCallConv = true;
+  gpuModules.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
+  gpuModules.addPass(createReconcileUnrealizedCastsPass());
+  for (const std::string &chip : chips) {
+    GpuNVVMAttachTargetOptions attach;
+    attach.chip = chip;
+    manager.addPass(createGpuNVVMAttachTarget(attach));
+  }
+  if (format == "nvvm")
+    return success();
+  GpuModuleToBinaryPassOptions toBinary;
+  toBinary.toolkitPath = options.toolkit;
+  toBinary.compilationTarget = options.format;
+  manager.addPass(createGpuModuleToBinaryPass(toBinary));
+  return success();
+}
+
+/// Registers a pipeline whose options can be wrong in more than syntax.
+template <typename Options>
+static void registerPipeline(StringRef name, StringRef description,
+                             LogicalResult (*build)(OpPassManager &,
+                                                    const Options &,
+                                                    ErrorHandler)) {
   registerPassPipeline(
-      "echo-training-step",
-      "From a forward graph with a loss to a training step on tensors",
-      [](OpPassManager &manager, StringRef text,
-         function_ref<LogicalResult(const Twine &)> errorHandler) {
-        TrainingStepOptions options;
+      name, description,
+      [build](OpPassManager &manager, StringRef text,
+              ErrorHandler errorHandler) {
+        Options options;
         if (failed(options.parseFromString(text)))
           return failure();
-        return buildTrainingStepPipeline(manager, options, errorHandler);
+        return build(manager, options, errorHandler);
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
-        handler(TrainingStepOptions());
+        handler(Options());
       });
+}
+
+void mlir::echo::registerPipelines() {
+  registerPipeline<TrainingStepOptions>(
+      "echo-training-step",
+      "From a forward graph with a loss to a training step on tensors",
+      buildTrainingStepPipeline);
+  registerPipeline<KernelsToGPUOptions>(
+      "echo-kernels-to-gpu",
+      "From kernel functions on tensors to code for NVIDIA GPUs",
+      buildKernelsToGPUPipeline);
   PassPipelineRegistration<ToBuffersOptions>(
       "echo-to-buffers",
       "From a function on tensors to a host program on one arena",

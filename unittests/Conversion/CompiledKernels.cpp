@@ -15,6 +15,9 @@
 #include "Echo/Transforms/Kernels.h"
 #include "Echo/Transforms/Passes.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
@@ -84,6 +87,50 @@ OwningOpRef<ModuleOp> CompiledKernels::parse(const std::string &source) {
   return module;
 }
 
+/// Makes of each GPU function a kernel on buffers whose chunks are threads:
+/// `%begin` is the thread.
+static void makeThreadsChunks(ModuleOp module) {
+  OpBuilder b(module.getContext());
+  SmallVector<gpu::GPUModuleOp> gpuModules(module.getOps<gpu::GPUModuleOp>());
+  for (gpu::GPUModuleOp gpuModule : gpuModules) {
+    for (auto global :
+         llvm::make_early_inc_range(gpuModule.getOps<memref::GlobalOp>()))
+      global->moveBefore(gpuModule);
+    for (auto kernel : gpuModule.getOps<gpu::GPUFuncOp>()) {
+      Location loc = kernel.getLoc();
+      int64_t blockSize = (*kernel.getKnownBlockSize())[0];
+      int64_t blocks = (*kernel.getKnownGridSize())[0];
+      Block &entry = kernel.getBody().front();
+      Value thread = entry.addArgument(b.getIndexType(), loc);
+      entry.addArgument(b.getIndexType(), loc);
+      kernel.walk([&](Operation *op) {
+        b.setInsertionPoint(op);
+        if (isa<gpu::BlockIdOp, gpu::ThreadIdOp>(op)) {
+          Value size = arith::ConstantIndexOp::create(b, loc, blockSize);
+          Value id =
+              isa<gpu::BlockIdOp>(op)
+                  ? arith::DivUIOp::create(b, loc, thread, size).getResult()
+                  : arith::RemUIOp::create(b, loc, thread, size).getResult();
+          op->replaceAllUsesWith(ValueRange(id));
+          op->erase();
+        } else if (isa<gpu::ReturnOp>(op)) {
+          func::ReturnOp::create(b, loc);
+          op->erase();
+        }
+      });
+      module.lookupSymbol<func::FuncOp>(kernel.getName()).erase();
+      b.setInsertionPoint(gpuModule);
+      auto function = func::FuncOp::create(
+          b, loc, kernel.getName(),
+          b.getFunctionType(entry.getArgumentTypes(), TypeRange()));
+      function->setAttr(kKernelAttr, b.getUnitAttr());
+      function->setAttr(kChunksAttr, b.getI64IntegerAttr(blocks * blockSize));
+      function.getBody().takeBody(kernel.getBody());
+    }
+    gpuModule.erase();
+  }
+}
+
 void CompiledKernels::compile(ModuleOp module, bool fuse) {
   kernels.clear();
   mostChunks = 0;
@@ -109,7 +156,14 @@ void CompiledKernels::compile(ModuleOp module, bool fuse) {
 
   OwningOpRef<ModuleOp> lowered(module.clone());
   PassManager lowering(&context);
-  lowering.addPass(createEchoLowerKernelsPass());
+  if (onThreads) {
+    PassManager mapping(&context);
+    mapping.addPass(createEchoMapKernelsToGPUPass());
+    ASSERT_TRUE(succeeded(mapping.run(*lowered)));
+    makeThreadsChunks(*lowered);
+  } else {
+    lowering.addPass(createEchoLowerKernelsPass());
+  }
   lowering.addPass(createConvertEchoKernelsToLLVMPass());
   ASSERT_TRUE(succeeded(lowering.run(*lowered)));
   for (auto function :
@@ -151,6 +205,14 @@ void CompiledKernels::compile(ModuleOp module, bool fuse) {
             .toPtr<void (*)(void *const *, int64_t, int64_t)>();
 }
 
+void CompiledKernels::run(const Kernel &kernel, ArrayRef<void *> pointers,
+                          int64_t lower, int64_t upper) {
+  if (!onThreads)
+    return kernel.function(pointers.data(), lower, upper);
+  for (int64_t thread = lower; thread < upper; ++thread)
+    kernel.function(pointers.data(), thread, thread + 1);
+}
+
 void CompiledKernels::launch(const Kernel &kernel, ArrayRef<HostTensor> inputs,
                              MutableArrayRef<HostTensor> outputs,
                              ArrayRef<int64_t> parameters, Order order) {
@@ -178,13 +240,12 @@ void CompiledKernels::launch(const Kernel &kernel, ArrayRef<HostTensor> inputs,
   int64_t chunks = kernel.chunks;
   if (order == Order::ReverseSingle) {
     for (int64_t chunk = chunks; chunk-- > 0;)
-      kernel.function(pointers.data(), chunk, chunk + 1);
+      run(kernel, pointers, chunk, chunk + 1);
   } else if (order == Order::Thirds) {
     for (int64_t part : {2, 0, 1})
-      kernel.function(pointers.data(), chunks * part / 3,
-                      chunks * (part + 1) / 3);
+      run(kernel, pointers, chunks * part / 3, chunks * (part + 1) / 3);
   } else {
-    kernel.function(pointers.data(), 0, chunks);
+    run(kernel, pointers, 0, chunks);
   }
   for (auto [index, output] : llvm::enumerate(outputs))
     if (overwriting[index] >= 0)

@@ -37,6 +37,8 @@ protected:
   static std::string type(ArrayRef<int64_t> shape, const std::string &element);
   RankedTensorType parseType(const std::string &text);
 
+  /// Kernels are mapped to the threads of a GPU, which run one after another.
+  bool onThreads = false;
   int64_t low = -4, high = 9;
   bool special = false;
   /// Kernels that the last checked function was compiled to, and their chunks.
@@ -56,6 +58,9 @@ private:
   /// Forms, outlines and compiles the kernels of a module; leaves its host
   /// function.
   void compile(ModuleOp module, bool fuse);
+  /// Runs chunks (or threads) from lower to upper.
+  void run(const Kernel &kernel, ArrayRef<void *> pointers, int64_t lower,
+           int64_t upper);
   /// How the chunks of a launch are run.
   enum class Order { Whole, ReverseSingle, Thirds, InPlace };
   void launch(const Kernel &kernel, ArrayRef<HostTensor> inputs,

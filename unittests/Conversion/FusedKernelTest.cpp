@@ -260,49 +260,70 @@ protected:
     check(text());
   }
 
+  /// Sums of softmax' rows, which are known row by row.
+  void sumRows(ArrayRef<std::tuple<int, int, int>> sizes) {
+    for (auto [outer, rows, columns] : sizes)
+      for (const char *dims : {"1", "0, 1"}) {
+        values.clear();
+        header = body = "";
+        numArguments = numOps = 0;
+        element = "f32";
+        Tensor x = argument({outer, rows, columns});
+        Tensor y = add("softmax", {x}, "{axis = 2 : i64}", {x.shape});
+        Tensor z = add("sub", {y, x}, "", {x.shape});
+        Shape shape = {columns};
+        if (dims[1] == 0)
+          shape.insert(shape.begin(), outer);
+        add("reduce sum", {y}, "{dims = array<i64: " + std::string(dims) + ">}",
+            {shape});
+        add("reduce max", {z}, "{dims = array<i64: " + std::string(dims) + ">}",
+            {shape});
+        // All of them leave.
+        std::string names, types;
+        for (const Tensor &value : ArrayRef(values).drop_front()) {
+          names += (names.empty() ? "" : ", ") + value.name;
+          types += (types.empty() ? "" : ", ") + typeOf(value);
+        }
+        check("func.func @f(" + header + ") -> (" + types + ") {\n" + body +
+              "  return " + names + " : " + types + "\n}\n");
+        if (HasFatalFailure())
+          return;
+        if (rows > 1 && rows <= 128 && dims[1] == 0) {
+          EXPECT_EQ(numKernels, 1u);
+        }
+      }
+  }
+
   std::vector<Tensor> values;
   std::string header, body, element;
   unsigned numArguments = 0, numOps = 0;
 };
 
-/// Sums of softmax' rows, which are known row by row.
 TEST_F(FusedKernels, SumsAccumulateBesideRows) {
-  for (auto [outer, rows, columns] :
-       {std::tuple(8, 5, 16), std::tuple(4, 25, 9), std::tuple(64, 25, 256),
-        std::tuple(5, 128, 3), std::tuple(6, 129, 8), std::tuple(4, 1, 24)})
-    for (const char *dims : {"1", "0, 1"}) {
-      values.clear();
-      header = body = "";
-      numArguments = numOps = 0;
-      element = "f32";
-      Tensor x = argument({outer, rows, columns});
-      Tensor y = add("softmax", {x}, "{axis = 2 : i64}", {x.shape});
-      Tensor z = add("sub", {y, x}, "", {x.shape});
-      Shape shape = {columns};
-      if (dims[1] == 0)
-        shape.insert(shape.begin(), outer);
-      add("reduce sum", {y}, "{dims = array<i64: " + std::string(dims) + ">}",
-          {shape});
-      add("reduce max", {z}, "{dims = array<i64: " + std::string(dims) + ">}",
-          {shape});
-      // All of them leave.
-      std::string names, types;
-      for (const Tensor &value : ArrayRef(values).drop_front()) {
-        names += (names.empty() ? "" : ", ") + value.name;
-        types += (types.empty() ? "" : ", ") + typeOf(value);
-      }
-      check("func.func @f(" + header + ") -> (" + types + ") {\n" + body +
-            "  return " + names + " : " + types + "\n}\n");
-      if (HasFatalFailure())
-        return;
-      if (rows > 1 && rows <= 128 && dims[1] == 0) {
-        EXPECT_EQ(numKernels, 1u);
-      }
-    }
+  sumRows({{8, 5, 16},
+           {4, 25, 9},
+           {64, 25, 256},
+           {5, 128, 3},
+           {6, 129, 8},
+           {4, 1, 24}});
+}
+
+TEST_F(FusedKernels, SumsAccumulateOnThreads) {
+  onThreads = true;
+  sumRows({{4, 25, 9}, {5, 128, 3}, {300, 2, 3}});
 }
 
 TEST_F(FusedKernels, Fuzz) {
   for (unsigned seed = 0; seed < 150; ++seed) {
+    fuzz(seed);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+TEST_F(FusedKernels, FuzzOnThreads) {
+  onThreads = true;
+  for (unsigned seed = 1000; seed < 1040; ++seed) {
     fuzz(seed);
     if (HasFatalFailure())
       return;

@@ -8,7 +8,7 @@
 //
 // A kernel function goes through three forms. The first says what is computed
 // and over which iteration spaces, and knows no target; the others are the
-// CPU's.
+// CPU's. For a GPU, the first becomes a function of the GPU dialect.
 //
 //   1. linalg on tensors: every op is a linalg.generic (its iterators are the
 //      iteration space), a tensor op that moves elements, or a constant
@@ -21,6 +21,7 @@
 #define ECHO_CONVERSION_KERNELS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::echo {
@@ -39,14 +40,24 @@ LogicalResult mergeKernels(ModuleOp module);
 
 /// Turns a kernel function of linalg on tensors into one on buffers,
 /// `(inputs..., outputs..., parameters: i64..., %begin: index, %end: index)`,
-/// that computes chunks begin to end. Buffers are one-dimensional and hold the elements in
-/// row-major order; i1 takes a byte, and bf16 is held as i16. Functions don't share state: kernels can
-/// be lowered in parallel.
+/// that computes chunks begin to end. Buffers are one-dimensional and hold the
+/// elements in row-major order; i1 takes a byte, and bf16 is held as i16.
+/// Functions don't share state: kernels can be lowered in parallel.
 LogicalResult lowerKernel(func::FuncOp kernel);
 
 /// Turns a lowered kernel function into the LLVM dialect, in place but for the
 /// function op itself.
 LogicalResult convertKernelBodyToLLVM(func::FuncOp kernel);
+
+/// The GPU module that kernels are mapped to.
+inline constexpr llvm::StringLiteral kGPUModuleName = "echo_kernels";
+
+/// Adds a GPU function to `module` that computes what a kernel function of
+/// linalg on tensors does, on buffers as those of lowerKernel: `(inputs...,
+/// outputs..., parameters: i64...)`. It says which block and grid it is to be
+/// launched with.
+FailureOr<gpu::GPUFuncOp> mapKernelToGPU(func::FuncOp kernel,
+                                         gpu::GPUModuleOp module);
 
 /// The kernel functions of a module, in order.
 SmallVector<func::FuncOp> kernelFunctions(ModuleOp module);

@@ -68,6 +68,36 @@ def ConvertEchoKernelsToLLVMPass : Pass<"convert-echo-kernels-to-llvm", "::mlir:
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+def EchoMapKernelsToGPUPass
+    : Pass<"echo-map-kernels-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Maps kernel functions to functions of the GPU dialect";
+  let description = [{
+    Every kernel on tensors becomes a `gpu.func` of the same name in
+    `@echo_kernels`: `(inputs..., outputs..., parameters...)` on one-dimensional
+    row-major buffers, with i1 as bytes and bf16 as i16. `known_block_size` and
+    `known_grid_size` are what it has to be launched with; both lie on x alone,
+    and an empty iteration space has one block, which writes nothing. Of the
+    kernel function a declaration is left, for the launches in the host
+    function, which isn't touched.
+
+    The mapping is plain. Producers are computed where they are read. A thread
+    takes an element; or a whole row where a reduction is computed once for the
+    row; or all elements or rows that are added up in its output. Then it takes
+    every further one that is a multiple of the grid's threads away. A reduction
+    lies within one thread and has the order of `Echo/Numerics/ReductionTree.h`,
+    so that the bits are the CPU's; a row's lanes are kept in the thread's local
+    memory. `echo.embedding_grad` sums each element of the table over all
+    indices, in order. There are no atomics, no barriers and no shared memory,
+    and no thread reads what another writes. As on the CPU, an output may be the
+    buffer of an input where `echo.overwritable` says so.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def EchoEmitProgramPass : Pass<"echo-emit-program", "::mlir::ModuleOp"> {
   let summary = "Turns the host function into the program table of an artefact";
   let description = [{

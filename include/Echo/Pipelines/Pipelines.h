@@ -53,6 +53,22 @@ struct CPUToLLVMOptions : PassPipelineOptions<CPUToLLVMOptions> {
       llvm::cl::init("")};
 };
 
+struct KernelsToGPUOptions : PassPipelineOptions<KernelsToGPUOptions> {
+  ListOption<std::string> chips{
+      *this, "chip",
+      llvm::cl::desc("Chips to compile for, as sm_75,sm_90; default: sm_75")};
+  Option<std::string> format{
+      *this, "format",
+      llvm::cl::desc("What becomes of the kernels: nvvm (no code), isa (PTX), "
+                     "bin (a cubin a chip) or fatbin; the last two need the "
+                     "CUDA Toolkit; default: isa"),
+      llvm::cl::init("isa")};
+  Option<std::string> toolkit{
+      *this, "toolkit",
+      llvm::cl::desc("Folder of the CUDA Toolkit; default: CUDA_HOME"),
+      llvm::cl::init("")};
+};
+
 /// Makes the function called `entry` (empty: the only public one) the only
 /// public symbol of a module, so that everything that it doesn't use can go,
 /// and returns its name. Fails with a diagnostic.
@@ -80,6 +96,12 @@ void buildToBuffersPipeline(OpPassManager &manager,
 /// the host program as a table.
 void buildCPUToLLVMPipeline(OpPassManager &manager,
                             const CPUToLLVMOptions &options);
+/// `echo-kernels-to-gpu`: from kernel functions on tensors to code for NVIDIA
+/// GPUs. The host program isn't lowered. Fails, with a message for
+/// `errorHandler`, if a chip or the format is unknown.
+LogicalResult buildKernelsToGPUPipeline(
+    OpPassManager &manager, const KernelsToGPUOptions &options,
+    llvm::function_ref<LogicalResult(const llvm::Twine &)> errorHandler);
 
 /// Registers the pipelines under these names.
 void registerPipelines();

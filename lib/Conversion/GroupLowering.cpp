@@ -1,0 +1,270 @@
+//===- GroupLowering.cpp - What the targets' kernels share ----------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GroupLowering.h"
+#include "EmbeddingGradKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void GroupLowering::runChunks(Value lower, Value upper) {
+  if (group.columnChunks == 1) {
+    rows(scaled(lower, group.rowsPerChunk),
+         limited(upper, group.rowsPerChunk, group.rows), Value(), Value());
+    return;
+  }
+  int64_t columns = group.loops[group.numRowLoops].size;
+  if (group.rowChunks == 1) {
+    rows(index(0), index(group.rows), scaled(lower, group.columnsPerChunk),
+         limited(upper, group.columnsPerChunk, columns));
+    return;
+  }
+  emitter.forLoop(lower, upper, 1, [&](Value chunk) {
+    OpBuilder &b = emitter.current();
+    Location loc = emitter.getLoc();
+    Value count = index(group.columnChunks);
+    Value row = arith::DivUIOp::create(b, loc, chunk, count);
+    Value column = arith::RemUIOp::create(b, loc, chunk, count);
+    rows(scaled(row, group.rowsPerChunk),
+         limited(next(row), group.rowsPerChunk, group.rows),
+         scaled(column, group.columnsPerChunk),
+         limited(next(column), group.columnsPerChunk, columns));
+  });
+}
+
+Value GroupLowering::next(Value value) {
+  return arith::AddIOp::create(emitter.current(), emitter.getLoc(), value,
+                               index(1));
+}
+
+Value GroupLowering::scaled(Value value, int64_t factor) {
+  return arith::MulIOp::create(emitter.current(), emitter.getLoc(), value,
+                               index(factor));
+}
+
+Value GroupLowering::limited(Value value, int64_t factor, int64_t limit) {
+  Value product = scaled(value, factor);
+  return arith::MinUIOp::create(emitter.current(), emitter.getLoc(), product,
+                                index(limit));
+}
+
+void GroupLowering::setLoop(const Loop &loop, Value position, int64_t width) {
+  for (unsigned dim : loop.dims)
+    emitter.setDim(dim, position, width, loop.dims.back());
+}
+
+void GroupLowering::row(Value position, Value lower, Value upper) {
+  OpBuilder &b = emitter.current();
+  Location loc = emitter.getLoc();
+  for (unsigned i = group.numRowLoops; i-- > 0;) {
+    const Loop &loop = group.loops[i];
+    if (i == 0) {
+      setLoop(loop, position, 1);
+      break;
+    }
+    Value size = index(loop.size);
+    setLoop(loop, arith::RemUIOp::create(b, loc, position, size), 1);
+    position = arith::DivUIOp::create(b, loc, position, size);
+  }
+  inner(group.numRowLoops, lower, upper, 1);
+}
+
+void GroupLowering::rows(Value first, Value last, Value lower, Value upper) {
+  emitter.forLoop(first, last, 1,
+                  [&](Value position) { row(position, lower, upper); });
+}
+
+void GroupLowering::runThread(Value first, Value step) {
+  emitter.closedLoop(first, index(group.rowChunks), step, [&](Value chunk) {
+    if (group.rowsPerChunk == 1)
+      return row(chunk, Value(), Value());
+    Value begin = scaled(chunk, group.rowsPerChunk);
+    Value end = limited(next(chunk), group.rowsPerChunk, group.rows);
+    rows(begin, end, Value(), Value());
+  });
+}
+
+void GroupLowering::inner(unsigned level, Value lower, Value upper,
+                          int64_t width) {
+  write(level, width);
+  if (level == group.loops.size())
+    return;
+  const Loop &loop = group.loops[level];
+  auto run = [&](Value lower, Value upper, int64_t loopWidth,
+                 bool isRemainder) {
+    emitter.forLoop(
+        lower, upper, loopWidth,
+        [&](Value position) {
+          setLoop(loop, position, loopWidth);
+          inner(level + 1, Value(), Value(), loop.isVector ? loopWidth : width);
+        },
+        isRemainder);
+  };
+  bool isWhole = !lower;
+  if (isWhole) {
+    lower = index(0);
+    upper = index(loop.size);
+  }
+  if (!loop.isVector)
+    return run(lower, upper, 1, false);
+  // Wide vectors, vectors, and single elements for what is left. Column
+  // reductions walk down their rows with several vectors at once.
+  SmallVector<int64_t> widths = {kVectorWidth, 1};
+  if (group.hasColumnReduction && loop.size >= 4 * kVectorWidth)
+    widths.insert(widths.begin(), 4 * kVectorWidth);
+  int64_t done = 0;
+  for (int64_t width : widths) {
+    int64_t end = loop.size / width * width;
+    if (end == done)
+      continue;
+    // All chunks of columns but the last have a multiple of every width.
+    Value limit =
+        isWhole ? index(end)
+                : Value(arith::MinUIOp::create(
+                      emitter.current(), emitter.getLoc(), upper, index(end)));
+    Value begin =
+        isWhole ? index(done)
+                : Value(arith::MaxUIOp::create(
+                      emitter.current(), emitter.getLoc(), lower, index(done)));
+    run(begin, limit, width, width == 1);
+    done = end;
+  }
+}
+
+void GroupLowering::write(unsigned level, int64_t width) {
+  SmallVector<std::pair<const Box *, Value>> values;
+  MLIRContext *context = emitter.current().getContext();
+  for (const Box &box : group.boxes)
+    if (box.level == level)
+      values.push_back(
+          {&box, emitter.emit(box.tensor, group.indexOf(box, context))});
+  for (auto [box, value] : values) {
+    AffineExpr offset =
+        group.offsetOf(*box, outputTypes[box->output].getShape(), context);
+    if (box->accumulated)
+      value = emitter.emitAccumulation(
+          *box->accumulated, group.reducedPosition(*box, context),
+          outputs[box->output], offset, value, width);
+    emitter.store(outputs[box->output], offset, value, width);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult mlir::echo::verifyKernel(func::FuncOp kernel) {
+  if (!kernel.getBody().hasOneBlock())
+    return kernel.emitOpError("expected a kernel of one block");
+  ArrayRef<Type> inputs =
+      kernel.getArgumentTypes().take_while(llvm::IsaPred<TensorType>);
+  for (Type type : kernel.getArgumentTypes().drop_front(inputs.size()))
+    if (!type.isIntOrIndexOrFloat() ||
+        (!type.isIndex() && type.getIntOrFloatBitWidth() > 64))
+      return kernel.emitOpError("expected parameters of at most 64 bits behind "
+                                "the tensors, found ")
+             << type;
+  for (Type type : llvm::concat<const Type>(inputs, kernel.getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape())
+      return kernel.emitOpError("expected tensors of static shape, found ")
+             << type;
+  }
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (isa<EmbeddingGradOp>(op)) {
+      if (failed(verifyEmbeddingGradKernel(kernel)))
+        return failure();
+      continue;
+    }
+    if (!isa<linalg::GenericOp, linalg::FillOp, arith::ConstantOp,
+             tensor::EmptyOp, tensor::ExtractOp, tensor::ExtractSliceOp,
+             tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ConcatOp,
+             tensor::PadOp, tensor::SplatOp>(op))
+      return op.emitOpError("isn't expected in a kernel that is lowered");
+  }
+  return success();
+}
+
+static MemRefType bufferType(RankedTensorType type) {
+  return MemRefType::get({type.getNumElements()},
+                         storedType(type.getElementType()));
+}
+
+SmallVector<Type> mlir::echo::bufferSignature(func::FuncOp kernel) {
+  SmallVector<Type> types, parameters;
+  for (Type type : kernel.getArgumentTypes()) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      types.push_back(bufferType(tensor));
+    else
+      parameters.push_back(IntegerType::get(kernel.getContext(), 64));
+  }
+  for (RankedTensorType type : outputTypes(kernel))
+    types.push_back(bufferType(type));
+  llvm::append_range(types, parameters);
+  return types;
+}
+
+SmallVector<RankedTensorType> mlir::echo::outputTypes(func::FuncOp kernel) {
+  return llvm::map_to_vector(kernel.getResultTypes(),
+                             llvm::CastTo<RankedTensorType>);
+}
+
+void mlir::echo::createGlobals(OpBuilder &b, Location loc, StringRef kernel,
+                               ArrayRef<Attribute> constants) {
+  for (auto [index, constant] : llvm::enumerate(constants)) {
+    auto value = cast<DenseElementsAttr>(constant);
+    std::string name = (kernel + "_constant_" + Twine(index)).str();
+    auto type =
+        MemRefType::get(value.getType().getShape(), value.getElementType());
+    memref::GlobalOp::create(b, loc, name, b.getStringAttr("private"), type,
+                             value, /*constant=*/true, /*alignment=*/nullptr);
+  }
+}
+
+namespace {
+
+/// Chooses between bf16 values as integers.
+struct SelectBits : public OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SelectOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isBF16())
+      return rewriter.notifyMatchFailure(op, "isn't of bf16");
+    Location loc = op.getLoc();
+    Type bits = rewriter.getI16Type();
+    if (auto vector = dyn_cast<VectorType>(op.getType()))
+      bits = vector.clone(bits);
+    Value onTrue =
+        arith::BitcastOp::create(rewriter, loc, bits, op.getTrueValue());
+    Value onFalse =
+        arith::BitcastOp::create(rewriter, loc, bits, op.getFalseValue());
+    Value chosen = arith::SelectOp::create(rewriter, loc, op.getCondition(),
+                                           onTrue, onFalse);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), chosen);
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::echo::expandBFloat16(Operation *kernel) {
+  RewritePatternSet patterns(kernel->getContext());
+  arith::populateExpandBFloat16Patterns(patterns);
+  patterns.add<SelectBits>(kernel->getContext());
+  walkAndApplyPatterns(kernel, std::move(patterns));
+}

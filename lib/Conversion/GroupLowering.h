@@ -1,0 +1,73 @@
+//===- GroupLowering.h - What the targets' kernels share --------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_LIB_CONVERSION_GROUPLOWERING_H
+#define ECHO_LIB_CONVERSION_GROUPLOWERING_H
+
+#include "KernelPlan.h"
+
+namespace mlir::echo {
+
+/// Succeeds for a kernel function of linalg on tensors (form 1 of Kernels.h);
+/// otherwise fails with a diagnostic.
+LogicalResult verifyKernel(func::FuncOp kernel);
+
+/// The arguments of a kernel on buffers: inputs, then outputs, then the bits
+/// of its parameters.
+SmallVector<Type> bufferSignature(func::FuncOp kernel);
+/// The types of what a kernel on tensors returns.
+SmallVector<RankedTensorType> outputTypes(func::FuncOp kernel);
+
+/// Makes globals, named `<kernel>_constant_<i>`, of a kernel's constants.
+void createGlobals(OpBuilder &b, Location loc, StringRef kernel,
+                   ArrayRef<Attribute> constants);
+
+/// Writes conversions of bf16 with integer ops, and choices between bf16
+/// values as ones between integers. LLVM's back ends would call a library
+/// function, or have no instructions for it.
+void expandBFloat16(Operation *kernel);
+
+/// Writes the loops of one group.
+class GroupLowering {
+public:
+  GroupLowering(KernelEmitter &emitter, const BoxGroup &group,
+                ArrayRef<RankedTensorType> outputTypes, ValueRange outputs)
+      : emitter(emitter), group(group), outputTypes(outputTypes),
+        outputs(outputs) {}
+
+  /// Chunks lower to upper, which lie in 0 .. group.chunks().
+  void runChunks(Value lower, Value upper);
+  /// Chunks `first`, `first` + `step`, ... of the group's, which cut rows
+  /// alone. Nothing is computed outside of this loop.
+  void runThread(Value first, Value step);
+
+private:
+  Value index(int64_t value) { return emitter.constantIndex(value); }
+  Value next(Value value);
+  Value scaled(Value value, int64_t factor);
+  Value limited(Value value, int64_t factor, int64_t limit);
+  void setLoop(const Loop &loop, Value position, int64_t width);
+  /// Columns lower to upper of a row, or all of them.
+  void row(Value position, Value lower, Value upper);
+  /// The same of all rows from `first` to `last`.
+  void rows(Value first, Value last, Value lower, Value upper);
+  /// The loops from `level` on. `width` is that of the vector loop around.
+  void inner(unsigned level, Value lower, Value upper, int64_t width);
+  /// Writes the boxes of a level: all values are known before the first is
+  /// stored, since an output may be the buffer of an input.
+  void write(unsigned level, int64_t width);
+
+  KernelEmitter &emitter;
+  const BoxGroup &group;
+  ArrayRef<RankedTensorType> outputTypes;
+  ValueRange outputs;
+};
+
+} // namespace mlir::echo
+
+#endif // ECHO_LIB_CONVERSION_GROUPLOWERING_H
