@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -188,7 +189,7 @@ struct Needs {
   llvm::SmallDenseSet<unsigned> alone;
   /// Dimensions along which values can't be vectors.
   llvm::SmallDenseSet<unsigned> scalar;
-  /// The dimensions that each reduction depends on.
+  /// The dimensions that each reduction of more than one element depends on.
   SmallVector<llvm::SmallDenseSet<unsigned>> reductions;
   /// Elements that are read by reductions.
   int64_t work = 0;
@@ -253,7 +254,8 @@ private:
           own.insert(dim);
         }
       needs.work = std::max(needs.work, work);
-      needs.reductions.push_back(own);
+      if (reduction->reduced != 1)
+        needs.reductions.push_back(own);
       if (reduction->isRow())
         needs.scalar.insert(own.begin(), own.end());
       loops = operandIndex(*reduction, index,
@@ -471,7 +473,8 @@ static void addToGroups(std::vector<BoxGroup> &groups, size_t first, Box box,
   groups.back().add(box);
 }
 
-/// True if row sums (or column sums) are part of a tensor.
+/// True if row sums (or column sums) are part of a tensor. What sums one
+/// element is computed as any other op.
 static bool readsReduction(Value tensor, bool isRow,
                            llvm::DenseSet<Value> &visited) {
   Operation *op = tensor.getDefiningOp();
@@ -479,7 +482,7 @@ static bool readsReduction(Value tensor, bool isRow,
     return false;
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     if (auto reduction = Reduction::match(generic))
-      if (reduction->isRow() == isRow)
+      if (reduction->isRow() == isRow && reduction->reduced != 1)
         return true;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) &&
@@ -491,11 +494,19 @@ static bool readsReduction(Value tensor, bool isRow) {
   return readsReduction(tensor, isRow, visited);
 }
 
+/// The sizes of a tensor that aren't 1.
+static SmallVector<int64_t> sizesOf(Value tensor) {
+  SmallVector<int64_t> sizes(
+      cast<RankedTensorType>(tensor.getType()).getShape());
+  llvm::erase(sizes, 1);
+  return sizes;
+}
+
 /// Turns the box of a whole output that is a sum over one dimension into that
-/// of what is summed: `shapes` are those of larger outputs, which are written
+/// of what is summed: `shapes` are sizes of larger outputs, which are written
 /// in the same order. Sums of sums of rows would repeat them otherwise.
 static void accumulateBox(Box &box,
-                          const llvm::DenseSet<ArrayRef<int64_t>> &shapes) {
+                          const std::set<SmallVector<int64_t>> &shapes) {
   Value tensor = box.tensor;
   while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
       tensor.getDefiningOp()))
@@ -510,7 +521,7 @@ static void accumulateBox(Box &box,
   Value operand = generic.getInputs().front();
   auto type = cast<RankedTensorType>(operand.getType());
   if (readsReduction(operand, /*isRow=*/false) ||
-      (!shapes.contains(type.getShape()) &&
+      (shapes.count(sizesOf(operand)) == 0 &&
        !readsReduction(operand, /*isRow=*/true)))
     return;
   box.accumulated = reduction;
@@ -524,9 +535,9 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel,
   MLIRContext *context = kernel.getContext();
   Operation *terminator = kernel.getBody().front().getTerminator();
   std::vector<Box> boxes;
-  llvm::DenseSet<ArrayRef<int64_t>> shapes;
+  std::set<SmallVector<int64_t>> shapes;
   for (Value value : terminator->getOperands())
-    shapes.insert(cast<RankedTensorType>(value.getType()).getShape());
+    shapes.insert(sizesOf(value));
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     Box box;
     box.output = index;

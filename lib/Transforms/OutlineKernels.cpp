@@ -40,27 +40,56 @@ static SmallVector<int64_t> sizesOf(Value value) {
   return sizes;
 }
 
+static bool isColumnSum(Operation &op) {
+  return !op.hasTrait<OpTrait::ConstantLike>() &&
+         getFusionShape(&op).kind == planning::FusionClass::ColumnReduction;
+}
+
+/// The values in a kernel that sums of columns are part of: loops of their own
+/// write what is made of them, unless it adds up beside the rows.
+static llvm::DenseSet<Value> valuesOfColumnSums(Block &body) {
+  llvm::DenseSet<Value> values;
+  for (Operation &op : body.without_terminator())
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value operand) { return values.contains(operand); }) ||
+        isColumnSum(op))
+      values.insert(op.result_begin(), op.result_end());
+  return values;
+}
+
 /// True if one loop nest over rows, if `columns` isn't 1, and elements of
 /// `value`'s shape writes all results of the kernel: an element of a result is
 /// written when its row (or itself) was read for the last time.
 static bool isOneNest(KernelOp kernel, Value value, uint64_t columns) {
   SmallVector<int64_t> full = sizesOf(value);
   uint64_t elements = cast<ShapedType>(value.getType()).getNumElements();
-  return llvm::all_of(
-      kernel.getBody().front().getTerminator()->getOperands(),
-      [&](Value output) {
-        SmallVector<int64_t> sizes = sizesOf(output);
-        // What accumulates over the rows reads them when they are written.
-        Operation *op = output.getDefiningOp();
-        if (op && sizes != full && getFusionShape(op).accumulates &&
-            sizesOf(op->getOperand(0)) == full)
-          return true;
-        uint64_t own = cast<ShapedType>(output.getType()).getNumElements();
-        return sizes == full ||
-               (columns != 1 && own * columns == elements &&
-                sizes.size() <= full.size() &&
-                ArrayRef(full).take_front(sizes.size()) == ArrayRef(sizes));
-      });
+  Block &body = kernel.getBody().front();
+  OperandRange outputs = body.getTerminator()->getOperands();
+  llvm::DenseSet<Value> sums = valuesOfColumnSums(body);
+  // One nest over the columns: what is read once a column isn't summed.
+  if (llvm::all_of(outputs,
+                   [&](Value output) {
+                     return sums.contains(output) && sizesOf(output) == full;
+                   }) &&
+      llvm::none_of(body.without_terminator(), [&](Operation &op) {
+        return isColumnSum(op) && getFusionShape(&op).elements == elements;
+      }))
+    return true;
+  return llvm::all_of(outputs, [&](Value output) {
+    // What accumulates over the rows reads them when they are written.
+    if (sums.contains(output)) {
+      Operation *op = output.getDefiningOp();
+      return getFusionShape(op).accumulates &&
+             !sums.contains(op->getOperand(0)) &&
+             sizesOf(op->getOperand(0)) == full;
+    }
+    SmallVector<int64_t> sizes = sizesOf(output);
+    uint64_t own = cast<ShapedType>(output.getType()).getNumElements();
+    return sizes == full ||
+           (columns != 1 && own * columns == elements &&
+            sizes.size() <= full.size() &&
+            ArrayRef(full).take_front(sizes.size()) == ArrayRef(sizes));
+  });
 }
 
 /// The results of `kernel` that may overwrite argument `argument`: iteration i

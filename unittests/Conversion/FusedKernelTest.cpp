@@ -313,6 +313,56 @@ TEST_F(FusedKernels, SumsAccumulateOnThreads) {
   sumRows({{4, 25, 9}, {5, 128, 3}, {300, 2, 3}});
 }
 
+/// Sums beside what is written in place read the same elements: the sum of one
+/// row, which is rounded behind it,
+TEST_F(FusedKernels, InPlaceBesideOneRow) {
+  check(R"(
+func.func @f(%x: tensor<5x1x4xbf16>) -> (tensor<5x1x4xbf16>, tensor<5x4xbf16>) {
+  %0 = echo.exp %x : (tensor<5x1x4xbf16>) -> tensor<5x1x4xbf16>
+  %1 = echo.sub %0, %x : (tensor<5x1x4xbf16>, tensor<5x1x4xbf16>) -> tensor<5x1x4xbf16>
+  %2 = echo.reduce sum %1 {dims = array<i64: 1>} : (tensor<5x1x4xbf16>) -> tensor<5x4xbf16>
+  return %0, %2 : tensor<5x1x4xbf16>, tensor<5x4xbf16>
+}
+)");
+  // Nor does it make the elements of a row the work of several threads.
+  for (bool threads : {false, true}) {
+    onThreads = threads;
+    check(R"(
+func.func @f(%x: tensor<1x3xf16>, %y: tensor<1x3xf16>) -> (tensor<1x3xf16>, tensor<1x3xf16>, tensor<3xf16>) {
+  %0 = echo.add %x, %x : (tensor<1x3xf16>, tensor<1x3xf16>) -> tensor<1x3xf16>
+  %1 = echo.softmax %0 {axis = 1 : i64} : (tensor<1x3xf16>) -> tensor<1x3xf16>
+  %2 = echo.reduce max %y {dims = array<i64: 0>} : (tensor<1x3xf16>) -> tensor<3xf16>
+  return %0, %1, %2 : tensor<1x3xf16>, tensor<1x3xf16>, tensor<3xf16>
+}
+)");
+  }
+}
+
+/// one of as many columns as there are rows,
+TEST_F(FusedKernels, InPlaceBesideSquare) {
+  check(R"(
+func.func @f(%x: tensor<6x6xbf16>) -> (tensor<6x6xbf16>, tensor<6xbf16>) {
+  %0 = echo.softmax %x {axis = 1 : i64} : (tensor<6x6xbf16>) -> tensor<6x6xbf16>
+  %1 = echo.neg %x : (tensor<6x6xbf16>) -> tensor<6x6xbf16>
+  %2 = echo.reduce sum %1 {dims = array<i64: 0>} : (tensor<6x6xbf16>) -> tensor<6xbf16>
+  return %0, %2 : tensor<6x6xbf16>, tensor<6xbf16>
+}
+)");
+}
+
+/// and one of another shape.
+TEST_F(FusedKernels, InPlaceBesideReshaped) {
+  check(R"(
+func.func @f(%x: tensor<1x4x5xf32>) -> (tensor<1x4x5xf32>, tensor<5xf32>) {
+  %0 = echo.relu %x : (tensor<1x4x5xf32>) -> tensor<1x4x5xf32>
+  %1 = echo.neg %x : (tensor<1x4x5xf32>) -> tensor<1x4x5xf32>
+  %2 = echo.reshape %1 : (tensor<1x4x5xf32>) -> tensor<4x5xf32>
+  %3 = echo.reduce sum %2 {dims = array<i64: 0>} : (tensor<4x5xf32>) -> tensor<5xf32>
+  return %0, %3 : tensor<1x4x5xf32>, tensor<5xf32>
+}
+)");
+}
+
 TEST_F(FusedKernels, Fuzz) {
   for (unsigned seed = 0; seed < 150; ++seed) {
     fuzz(seed);
