@@ -9,6 +9,7 @@
 #include "Echo/InitAll.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Interfaces/ExternalModels.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Interpreter.h"
 #include "Echo/Transforms/BufferizableOpInterfaceImpl.h"
@@ -20,6 +21,7 @@ void mlir::echo::registerAllDialects(DialectRegistry &registry) {
   registry.insert<EchoDialect>();
   registerInterpreterExternalModels(registry);
   registerBufferizableOpInterfaceExternalModels(registry);
+  registerExternalModels(registry);
 }
 
 void mlir::echo::registerAllPasses() {
