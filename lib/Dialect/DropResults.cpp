@@ -29,8 +29,7 @@ FailureOr<SmallVector<Value>> KernelOp::dropResults(OpBuilder &builder,
   for (size_t i = isDead.size(); i-- > 0;)
     if (isDead[i])
       yield->eraseOperand(i);
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (isOpTriviallyDead(&op))
       op.erase();
   for (unsigned i = body.getNumArguments(); i-- > 0;)

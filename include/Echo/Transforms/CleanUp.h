@@ -19,6 +19,13 @@ namespace mlir::echo {
 /// of ops is final, and no pass that merges equal ops runs any more.
 void removeBarriers(Operation *root);
 
+/// Removes from the regions of `root`, which stays as it is from outside, what
+/// nothing needs: ops without effects, block arguments, and results of loops and
+/// branches, of `linalg.generic` and of ops that can do without them
+/// (DropResultsOpInterface). As elsewhere in MLIR, only reading memory, and
+/// allocating what nothing uses, is no effect. Nothing else is rewritten.
+void eliminateDeadNodes(Operation *root);
+
 } // namespace mlir::echo
 
 #endif // ECHO_TRANSFORMS_CLEANUP_H

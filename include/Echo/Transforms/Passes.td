@@ -208,6 +208,43 @@ def EchoAccumulateProductsPass
   let dependentDialects = ["::mlir::echo::EchoDialect"];
 }
 
+def EchoEliminateDeadNodesPass : Pass<"echo-eliminate-dead-nodes"> {
+  let summary = "Removes what nothing needs";
+  let description = [{
+    Removes from the regions of any op, nested ones included:
+
+    - ops without effects whose results nothing reads, in chains of any length
+      and around loops of blocks; unreachable blocks;
+    - results that nothing reads of loops and branches (RegionBranchOpInterface),
+      of `linalg.generic` and of ops with DropResultsOpInterface, such as
+      `echo.kernel`, with what is computed for them alone.
+
+    An op with an effect stays, and so do functions and their arguments and
+    results. Unlike `canonicalize` the pass rewrites nothing else; unlike
+    `remove-dead-values` it works on a function at a time, in about linear time.
+
+    ```mlir
+    %0:2 = echo.kernel(%a, %b)
+        : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    ^bb0(%x: tensor<8xf32>, %y: tensor<8xf32>):
+      %1 = echo.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+      %2 = echo.tanh %y : (tensor<8xf32>) -> tensor<8xf32>
+      echo.yield %1, %2 : tensor<8xf32>, tensor<8xf32>
+    }
+    return %0#0 : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = echo.kernel(%a) : (tensor<8xf32>) -> tensor<8xf32> {
+    ^bb0(%x: tensor<8xf32>):
+      %1 = echo.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+      echo.yield %1 : tensor<8xf32>
+    }
+    return %0 : tensor<8xf32>
+    ```
+  }];
+}
+
 def EchoRemoveBarriersPass : Pass<"echo-remove-barriers"> {
   let summary = "Takes optimization barriers away";
   let description = [{
