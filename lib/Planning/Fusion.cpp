@@ -636,7 +636,8 @@ static std::vector<uint32_t> kernelOfOps(const FusionProblem &problem,
   return kernels;
 }
 
-uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
+std::vector<uint64_t>
+mlir::echo::planning::trafficOfKernels(const FusionProblem &problem,
                                        const FusionPlan &plan) {
   std::vector<uint32_t> kernels = kernelOfOps(problem, plan);
   std::vector<uint32_t> producer(problem.bytes.size(), kNone);
@@ -647,7 +648,7 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
   for (const FusionOp &op : problem.ops)
     for (const FusionRead &read : op.reads)
       isRead[read.value] = isRead[read.value] || readsElements(read);
-  uint64_t traffic = 0;
+  std::vector<uint64_t> traffic(plan.kernels.size(), 0);
   // The last kernel that was seen reading a value, and what it reads of it.
   std::vector<uint32_t> reader(problem.bytes.size(), kNone);
   std::vector<uint64_t> bytes(problem.bytes.size());
@@ -664,7 +665,7 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
         uint64_t more =
             std::min(read.bytes, problem.bytes[value] - bytes[value]);
         bytes[value] += more;
-        traffic += more;
+        traffic[kernel] += more;
         isWritten[value] = true;
       }
   for (uint32_t op = 0; op < problem.ops.size(); ++op)
@@ -674,8 +675,14 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
   for (uint32_t value = 0; value < problem.bytes.size(); ++value)
     if (producer[value] != kNone && kernels[producer[value]] != kNone &&
         (isWritten[value] || !isRead[value]))
-      traffic += problem.bytes[value];
+      traffic[kernels[producer[value]]] += problem.bytes[value];
   return traffic;
+}
+
+uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
+                                             const FusionPlan &plan) {
+  std::vector<uint64_t> traffic = trafficOfKernels(problem, plan);
+  return std::accumulate(traffic.begin(), traffic.end(), uint64_t(0));
 }
 
 bool mlir::echo::planning::checkFusion(const FusionProblem &problem,

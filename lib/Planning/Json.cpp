@@ -36,7 +36,7 @@ public:
 
   bool key(string_t &name) override {
     if (stack.back()->contains(name)) {
-      error = "the field '" + name + "' is there twice";
+      error = "the field " + quote(name) + " is there twice";
       return false;
     }
     next = std::move(name);
@@ -118,6 +118,16 @@ std::string mlir::echo::planning::describeJson(const Json &value) {
   return (type == "object" || type == "array" ? "an " : "a ") + type;
 }
 
+std::string mlir::echo::planning::quote(std::string text) {
+  constexpr size_t kMaxLength = 100;
+  bool isLong = text.size() > kMaxLength;
+  if (isLong)
+    text.resize(kMaxLength);
+  text = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.front() = text.back() = '\'';
+  return isLong ? text + "..." : text;
+}
+
 ObjectReader::ObjectReader(const Json &value, std::string path,
                            std::string &error)
     : path(std::move(path)), error(error) {
@@ -193,11 +203,23 @@ void ObjectReader::readString(const char *name, std::string &value) {
   value = field->get<std::string>();
 }
 
+void ObjectReader::readBool(const char *name, bool &value) {
+  const Json *field = read(name);
+  if (!field)
+    return;
+  if (!field->is_boolean()) {
+    fail("'" + pathOf(name) + "': expected true or false, found " +
+         describeJson(*field));
+    return;
+  }
+  value = field->get<bool>();
+}
+
 bool ObjectReader::finish() {
   if (!object || !error.empty())
     return false;
   for (const auto &[name, field] : object->items())
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return fail("'" + pathOf(name) + "' isn't a known field");
+      return fail(quote(pathOf(name)) + " isn't a known field");
   return true;
 }

@@ -39,10 +39,13 @@ public:
   /// An integer >= 0 that fits 64 bits.
   void readInteger(const char *name, uint64_t &value);
   void readString(const char *name, std::string &value);
+  void readBool(const char *name, bool &value);
   /// The field's value, or null after an error.
   const Json *read(const char *name);
   /// The field's value, or null if it isn't there.
   const Json *readOptional(const char *name);
+  /// Whether an optional field is there.
+  bool has(const char *name) { return readOptional(name) != nullptr; }
   /// The path of a field, for errors and readers of inner objects.
   std::string pathOf(const std::string &name) const;
 
@@ -59,6 +62,9 @@ private:
 
 /// What kind of value it is, for errors: "a string", "-1".
 std::string describeJson(const Json &value);
+
+/// Text of a user in quotes for errors: one line, not all of a long one.
+std::string quote(std::string text);
 
 } // namespace mlir::echo::planning
 

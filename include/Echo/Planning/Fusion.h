@@ -143,9 +143,12 @@ struct FusionPlan {
 FusionPlan planFusion(const FusionProblem &problem,
                       const FusionOptions &options = {});
 
-/// Bytes that the kernels of a plan read and write: each value once for every
+/// Bytes that each kernel of a plan reads and writes: each value once for every
 /// kernel that reads it, and once where it is written and something outside
 /// its kernel reads it (or nothing at all does).
+std::vector<uint64_t> trafficOfKernels(const FusionProblem &problem,
+                                       const FusionPlan &plan);
+/// Their sum.
 uint64_t kernelTraffic(const FusionProblem &problem, const FusionPlan &plan);
 
 /// Independent check: every op is in one kernel or a host step, and the order

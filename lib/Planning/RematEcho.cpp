@@ -1,0 +1,640 @@
+//===- RematEcho.cpp - Algorithm 1 of the Echo paper -----------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Lines are those of Algorithm 1. A subgraph (lines 5 to 10) starts as
+// recomputed as a whole (line 11) and is trimmed from its inputs on (lines 12
+// to 28): ops are taken off where what they read is no smaller than what they
+// make. Clones are made on demand later, so a heavy op never gets one, and its
+// gradient reads recomputed inputs (lines 13 to 17).
+//
+//===----------------------------------------------------------------------===//
+
+#include "RematIndex.h"
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+using namespace mlir::echo::planning;
+
+EchoOptions EchoOptions::paper() {
+  EchoOptions options;
+  options.closeOverSharedInputs = false;
+  options.trimGroups = false;
+  options.dropUseless = false;
+  options.minSavedShare = 0;
+  options.encodeStashedOnly = false;
+  options.maxChain = 0;
+  options.keepPeak = false;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Subgraphs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using Subgraphs = std::vector<std::vector<uint32_t>>;
+
+/// Lines 1 to 10: from the ends of the forward part backward, from every heavy
+/// op on again. An op belongs to the first subgraph that reaches it.
+Subgraphs growFromSeeds(const RematIndex &index) {
+  const RematProblem &problem = index.problem;
+  size_t numOps = problem.ops.size();
+  Subgraphs subgraphs;
+  std::vector<bool> isReached(numOps, false);
+  auto producersOf = [&](uint32_t op, auto visit) {
+    for (uint32_t root : index.inputs(op))
+      if (uint32_t producer = index.earlyProducer(root); producer != kNoIndex)
+        visit(producer);
+  };
+  // The output nodes of the forward graph: ops that no other reads.
+  std::vector<uint32_t> seeds;
+  for (uint32_t op = 0; op < numOps; ++op) {
+    if (index.isLate(op) || index.isView[op])
+      continue;
+    bool isRead = false;
+    for (uint32_t value : problem.ops[op].results)
+      isRead |= !index.earlyReaders(value).empty();
+    if (!isRead)
+      seeds.push_back(op);
+  }
+  std::reverse(seeds.begin(), seeds.end());
+  while (!seeds.empty()) {
+    uint32_t seed = seeds.back();
+    seeds.pop_back();
+    if (isReached[seed])
+      continue;
+    isReached[seed] = true;
+    std::vector<uint32_t> subgraph, worklist;
+    if (index.isCandidate(seed))
+      subgraph.push_back(seed);
+    auto expand = [&](uint32_t op) {
+      producersOf(op, [&](uint32_t producer) {
+        if (isReached[producer])
+          return;
+        if (!index.isCandidate(producer)) {
+          seeds.push_back(producer);
+          return;
+        }
+        isReached[producer] = true;
+        subgraph.push_back(producer);
+        worklist.push_back(producer);
+      });
+    };
+    expand(seed);
+    while (!worklist.empty()) {
+      uint32_t op = worklist.back();
+      worklist.pop_back();
+      expand(op);
+    }
+    std::sort(subgraph.begin(), subgraph.end());
+    if (!subgraph.empty())
+      subgraphs.push_back(std::move(subgraph));
+  }
+  return subgraphs;
+}
+
+/// All candidates that are connected by values that one of them makes and
+/// another reads, or that both read.
+Subgraphs connectCandidates(const RematIndex &index) {
+  const RematProblem &problem = index.problem;
+  std::vector<uint32_t> parent(problem.ops.size());
+  std::iota(parent.begin(), parent.end(), 0u);
+  auto find = [&](uint32_t op) {
+    while (parent[op] != op)
+      op = parent[op] = parent[parent[op]];
+    return op;
+  };
+  for (uint32_t value = 0; value < problem.values.size(); ++value) {
+    uint32_t first = index.earlyProducer(value);
+    if (first != kNoIndex && !index.isCandidate(first))
+      first = kNoIndex;
+    for (uint32_t reader : index.earlyReaders(value)) {
+      if (!index.isCandidate(reader))
+        continue;
+      if (first == kNoIndex)
+        first = reader;
+      // The smallest op names the set.
+      uint32_t a = find(first), b = find(reader);
+      parent[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  Subgraphs subgraphs;
+  std::vector<uint32_t> place(problem.ops.size(), kNoIndex);
+  for (uint32_t op = 0; op < problem.ops.size(); ++op) {
+    if (!index.isCandidate(op))
+      continue;
+    uint32_t name = find(op);
+    if (place[name] == kNoIndex) {
+      place[name] = subgraphs.size();
+      subgraphs.emplace_back();
+    }
+    subgraphs[place[name]].push_back(op);
+  }
+  return subgraphs;
+}
+
+} // namespace
+
+Subgraphs
+mlir::echo::planning::partitionForRemat(const RematProblem &problem) {
+  return connectCandidates(RematIndex(problem));
+}
+
+//===----------------------------------------------------------------------===//
+// Trimming
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class EchoPlanner {
+public:
+  EchoPlanner(const RematIndex &index, const EchoOptions &options)
+      : index(index), problem(index.problem), options(options) {
+    size_t numOps = problem.ops.size();
+    base.recomputed.assign(numOps, false);
+    base.reasons.assign(numOps, RematReason::NoGain);
+    base.encoded.assign(problem.values.size(), false);
+    size_t numValues = problem.values.size();
+    isMarkedOp.assign(numOps, false);
+    isMarkedValue.assign(numValues, false);
+    isKept.assign(numOps, false);
+    staysForKept.assign(numValues, false);
+    numRecomputedReaders.assign(numValues, 0);
+    numSetReaders.assign(numValues, 0);
+    numPending.assign(numOps, 0);
+    frontierReaders.resize(numValues);
+  }
+
+  RematPlan run();
+
+private:
+  void findDemanded(const std::vector<uint32_t> &subgraph);
+  void trimGroups(const std::vector<uint32_t> &subgraph);
+  void trimAsPaper(const std::vector<uint32_t> &subgraph);
+  void addToFrontier(uint32_t op);
+  std::vector<uint32_t> collectGroup(uint32_t op);
+  bool isWorthless(const std::vector<uint32_t> &set);
+  bool isWorthlessToPaper(uint32_t op);
+  void dropUseless();
+  void dropSlow();
+  void dropWhatDoesntPay() {
+    if (options.dropUseless)
+      dropUseless();
+    if (options.minSavedShare > 0 && problem.memoryBandwidth > 0)
+      dropSlow();
+  }
+  void encode();
+  bool boundChains(uint32_t bound);
+  RematPlan chooseChains(RematFigures &figures);
+  void keepPeak(RematPlan &plan, RematFigures figures);
+
+  bool isRecomputed(uint32_t op) const {
+    return op != kNoIndex && base.recomputed[op];
+  }
+  void setRecomputed(uint32_t op, bool recomputed) {
+    if (base.recomputed[op] == recomputed)
+      return;
+    base.recomputed[op] = recomputed;
+    for (uint32_t value : index.inputs(op))
+      numRecomputedReaders[value] += recomputed ? 1 : -1;
+  }
+  bool hasLateReaders(uint32_t value) const {
+    return !index.lateReaders(value).empty();
+  }
+
+  const RematIndex &index;
+  const RematProblem &problem;
+  const EchoOptions &options;
+  RematChoice base;
+  RematChoice chosen; ///< what the plan was made from
+  std::vector<uint32_t> numRecomputedReaders; ///< by value
+  /// Scratch; all false or 0 between uses.
+  std::vector<bool> isMarkedOp, isMarkedValue;
+  std::vector<uint32_t> numSetReaders; ///< by value
+
+  // The frontier: ops that are recomputed from stashed values alone.
+  std::vector<uint32_t> numPending; ///< by op, inputs that are recomputed
+  std::vector<std::vector<uint32_t>> frontierReaders; ///< by value
+  /// Ops that trimming looked at and left, and what they read.
+  std::vector<bool> isKept, staysForKept;
+};
+
+} // namespace
+
+/// Line 11, less the ops whose results no late reader and no such op needs.
+void EchoPlanner::findDemanded(const std::vector<uint32_t> &subgraph) {
+  for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it)
+    for (uint32_t value : problem.ops[*it].results)
+      if (hasLateReaders(value) || numRecomputedReaders[value] != 0)
+        setRecomputed(*it, true);
+}
+
+void EchoPlanner::addToFrontier(uint32_t op) {
+  for (uint32_t value : index.inputs(op))
+    frontierReaders[value].push_back(op);
+}
+
+/// The frontier's ops that share inputs with `op`, transitively: an input is
+/// stashed until none of its readers is recomputed.
+std::vector<uint32_t> EchoPlanner::collectGroup(uint32_t op) {
+  std::vector<uint32_t> group = {op}, values;
+  isMarkedOp[op] = true;
+  for (size_t i = 0; i < group.size(); ++i)
+    for (uint32_t value : index.inputs(group[i])) {
+      // A value that stays anyway ties nobody.
+      if (isMarkedValue[value] || hasLateReaders(value) || staysForKept[value])
+        continue;
+      isMarkedValue[value] = true;
+      values.push_back(value);
+      for (uint32_t reader : frontierReaders[value]) {
+        if (!base.recomputed[reader] || isMarkedOp[reader])
+          continue;
+        isMarkedOp[reader] = true;
+        group.push_back(reader);
+      }
+    }
+  for (uint32_t member : group)
+    isMarkedOp[member] = false;
+  for (uint32_t value : values)
+    isMarkedValue[value] = false;
+  std::sort(group.begin(), group.end());
+  return group;
+}
+
+/// Lines 19 to 28 for a set of ops of which each reads stashed values and other
+/// members alone: true if stashing what others need of their outputs takes no
+/// more than their inputs do. An input that a late op reads would be on both
+/// sides.
+bool EchoPlanner::isWorthless(const std::vector<uint32_t> &set) {
+  for (uint32_t op : set) {
+    isMarkedOp[op] = true;
+    for (uint32_t value : index.inputs(op))
+      ++numSetReaders[value];
+  }
+  uint64_t released = 0, allocated = 0;
+  for (uint32_t op : set)
+    for (uint32_t value : problem.ops[op].results)
+      if (hasLateReaders(value) ||
+          numRecomputedReaders[value] != numSetReaders[value])
+        allocated += problem.values[value].bytes;
+  for (uint32_t op : set)
+    for (uint32_t value : index.inputs(op)) {
+      // Each value once.
+      if (numSetReaders[value] == 0)
+        continue;
+      uint32_t producer = index.earlyProducer(value);
+      bool isInside = producer != kNoIndex && isMarkedOp[producer];
+      if (!isInside && !hasLateReaders(value) &&
+          numRecomputedReaders[value] == numSetReaders[value])
+        released += problem.values[value].bytes;
+      numSetReaders[value] = 0;
+    }
+  for (uint32_t op : set)
+    isMarkedOp[op] = false;
+  return released >= allocated;
+}
+
+/// Lines 12 to 28. Groups that stay are looked at once; taking one off makes
+/// new ones of what it alone kept back.
+void EchoPlanner::trimGroups(const std::vector<uint32_t> &subgraph) {
+  std::vector<uint32_t> worklist;
+  for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it) {
+    if (!base.recomputed[*it])
+      continue;
+    for (uint32_t value : index.inputs(*it))
+      numPending[*it] += isRecomputed(index.earlyProducer(value));
+    if (numPending[*it] == 0) {
+      worklist.push_back(*it);
+      addToFrontier(*it);
+    }
+  }
+  while (!worklist.empty()) {
+    uint32_t op = worklist.back();
+    worklist.pop_back();
+    if (!base.recomputed[op] || isKept[op])
+      continue;
+    std::vector<uint32_t> group = collectGroup(op);
+    bool isOff = isWorthless(group);
+    for (uint32_t member : group) {
+      if (isOff) {
+        setRecomputed(member, false);
+        continue;
+      }
+      isKept[member] = true;
+      for (uint32_t value : index.inputs(member))
+        staysForKept[value] = true;
+    }
+    if (!isOff)
+      continue;
+    for (uint32_t member : group)
+      for (uint32_t value : problem.ops[member].results)
+        for (uint32_t reader : index.earlyReaders(value))
+          if (base.recomputed[reader] && --numPending[reader] == 0) {
+            worklist.push_back(reader);
+            addToFrontier(reader);
+          }
+  }
+}
+
+/// Lines 19 to 28 to the letter: the edges of the ops that read an input of
+/// `op`, in its subgraph or in the gradient's part of the graph.
+bool EchoPlanner::isWorthlessToPaper(uint32_t op) {
+  std::vector<uint32_t> released, allocated;
+  for (uint32_t value : index.inputs(op)) {
+    for (uint32_t reader : index.earlyReaders(value)) {
+      if (!isMarkedOp[reader])
+        continue;
+      for (uint32_t result : problem.ops[reader].results)
+        if (problem.values[result].source == kNoIndex)
+          allocated.push_back(result);
+      for (uint32_t input : index.inputs(reader))
+        released.push_back(input);
+    }
+    if (hasLateReaders(value))
+      allocated.push_back(value);
+  }
+  auto sum = [&](std::vector<uint32_t> &edges) {
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    uint64_t bytes = 0;
+    for (uint32_t value : edges)
+      bytes += problem.values[value].bytes;
+    return bytes;
+  };
+  return sum(released) >= sum(allocated);
+}
+
+/// Lines 12 to 28 to the letter. The trimming starts at the subgraph's inputs
+/// and stops where it fails (Figure 13).
+void EchoPlanner::trimAsPaper(const std::vector<uint32_t> &subgraph) {
+  for (uint32_t op : subgraph)
+    isMarkedOp[op] = true;
+  // Ops with the same inputs have the same answer.
+  IndexRange lastInputs;
+  bool lastAnswer = false;
+  for (uint32_t op : subgraph) {
+    if (!base.recomputed[op])
+      continue;
+    bool isSkipped = false;
+    for (uint32_t value : problem.ops[op].results) // line 18
+      isSkipped |= problem.values[value].encodedBytes != RematValue::kNoBits &&
+                   hasLateReaders(value);
+    IndexRange inputs = index.inputs(op);
+    for (uint32_t value : inputs)
+      isSkipped |= isRecomputed(index.earlyProducer(value));
+    if (isSkipped)
+      continue;
+    if (lastInputs.empty() ||
+        !std::equal(inputs.begin(), inputs.end(), lastInputs.begin(),
+                    lastInputs.end())) {
+      lastInputs = inputs;
+      lastAnswer = isWorthlessToPaper(op);
+    }
+    if (lastAnswer)
+      setRecomputed(op, false);
+  }
+  for (uint32_t op : subgraph)
+    isMarkedOp[op] = false;
+}
+
+/// Takes off ops together with everything that is recomputed for them if that
+/// doesn't add to the stash.
+void EchoPlanner::dropUseless() {
+  constexpr size_t kMaxSet = 24;
+  std::vector<uint32_t> set;
+  for (uint32_t op = 0; op < problem.ops.size(); ++op) {
+    if (!base.recomputed[op])
+      continue;
+    set = {op};
+    isMarkedOp[op] = true;
+    for (size_t i = 0; i < set.size() && set.size() <= kMaxSet; ++i)
+      for (uint32_t value : index.inputs(set[i])) {
+        uint32_t producer = index.earlyProducer(value);
+        if (!isRecomputed(producer) || isMarkedOp[producer])
+          continue;
+        isMarkedOp[producer] = true;
+        set.push_back(producer);
+      }
+    for (uint32_t member : set)
+      isMarkedOp[member] = false;
+    if (set.size() <= kMaxSet && isWorthless(set))
+      for (uint32_t member : set)
+        setRecomputed(member, false);
+  }
+}
+
+/// Takes off ops together with everything that is recomputed for them alone if
+/// that saves little for its time.
+void EchoPlanner::dropSlow() {
+  constexpr size_t kMaxSet = 64;
+  std::vector<uint32_t> set;
+  for (uint32_t op = problem.ops.size(); op-- > 0;) {
+    if (!base.recomputed[op])
+      continue;
+    set = {op};
+    double seconds = 0;
+    uint64_t saved = 0, released = 0;
+    for (size_t i = 0; i < set.size(); ++i) {
+      seconds += std::max(
+          0.0, problem.ops[set[i]].seconds - problem.launchSeconds);
+      for (uint32_t value : index.inputs(set[i])) {
+        ++numSetReaders[value];
+        uint32_t producer = index.earlyProducer(value);
+        if (numSetReaders[value] != numRecomputedReaders[value] ||
+            hasLateReaders(value))
+          continue;
+        if (!isRecomputed(producer)) {
+          released += problem.values[value].bytes;
+          continue;
+        }
+        bool isForSet = true;
+        for (uint32_t result : problem.ops[producer].results)
+          isForSet &= !hasLateReaders(result) &&
+                      numSetReaders[result] == numRecomputedReaders[result];
+        if (isForSet && set.size() < kMaxSet)
+          set.push_back(producer);
+      }
+    }
+    for (uint32_t value : problem.ops[op].results)
+      if (hasLateReaders(value) || numRecomputedReaders[value] != 0)
+        saved += problem.values[value].bytes;
+    for (uint32_t member : set)
+      for (uint32_t value : index.inputs(member))
+        numSetReaders[value] = 0;
+    double least =
+        options.minSavedShare * problem.memoryBandwidth * seconds;
+    if (saved > released && double(saved - released) >= least)
+      continue;
+    for (uint32_t member : set)
+      setRecomputed(member, false);
+  }
+}
+
+/// Line 18.
+void EchoPlanner::encode() {
+  for (uint32_t value = 0; value < problem.values.size(); ++value) {
+    uint32_t op = index.earlyProducer(value);
+    if (op == kNoIndex || index.lateReaders(value).empty() ||
+        problem.values[value].encodedBytes >= problem.values[value].bytes)
+      continue;
+    bool isForClones = numRecomputedReaders[value] != 0;
+    base.encoded[value] = !options.encodeStashedOnly ||
+                          (!base.recomputed[op] && !isForClones);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The peak
+//===----------------------------------------------------------------------===//
+
+/// Stashes values so that no more than `bound` recomputed values follow each
+/// other that are needed in different parts of the backward part: parts lie
+/// between heavy ops, and are short. Returns false if there is no such chain.
+bool EchoPlanner::boundChains(uint32_t bound) {
+  constexpr uint32_t kMaxPart = 32;
+  size_t numOps = problem.ops.size();
+  std::vector<uint32_t> partAt(numOps, 0);
+  uint32_t part = 0, length = 0;
+  for (uint32_t op = 0; op < numOps; ++op) {
+    if (index.isLate(op) && (problem.ops[op].isHeavy || ++length == kMaxPart)) {
+      ++part;
+      length = 0;
+    }
+    partAt[op] = part;
+  }
+  // The part where a recomputed op's results are needed for themselves, and how
+  // many parts the recomputation of it passes through.
+  bool isCut = false;
+  std::vector<uint32_t> home(numOps, kNoIndex), passed(numOps, 0);
+  for (uint32_t op = numOps; op-- > 0;) {
+    if (!base.recomputed[op])
+      continue;
+    for (uint32_t value : problem.ops[op].results) {
+      for (uint32_t reader : index.lateReaders(value))
+        home[op] = std::min(home[op], partAt[reader]);
+    }
+    if (home[op] != kNoIndex)
+      continue;
+    // Nobody reads it but clones: it lives where they do.
+    for (uint32_t value : problem.ops[op].results)
+      for (uint32_t reader : index.earlyReaders(value))
+        if (base.recomputed[reader] && home[reader] != kNoIndex)
+          home[op] = home[op] == kNoIndex
+                         ? home[reader]
+                         : std::max(home[op], home[reader]);
+  }
+  for (uint32_t op = 0; op < numOps; ++op) {
+    if (!base.recomputed[op])
+      continue;
+    for (uint32_t value : index.inputs(op)) {
+      uint32_t producer = index.earlyProducer(value);
+      if (producer == kNoIndex || !base.recomputed[producer])
+        continue;
+      bool crosses = home[producer] != home[op];
+      if (crosses && passed[producer] + 1 > bound) {
+        setRecomputed(producer, false);
+        isCut = true;
+        base.reasons[producer] = RematReason::Peak;
+        continue;
+      }
+      passed[op] = std::max(passed[op], passed[producer] + crosses);
+    }
+  }
+  return isCut;
+}
+
+/// The plan of the lowest peak, of those with several bounds on chains.
+RematPlan EchoPlanner::chooseChains(RematFigures &figures) {
+  bool tries = options.maxChain == EchoOptions::kTryChains;
+  std::vector<uint32_t> bounds = {tries ? 0 : options.maxChain};
+  if (tries)
+    bounds.insert(bounds.end(), {32, 8, 2});
+  RematPlan best;
+  RematChoice whole = base;
+  std::vector<uint32_t> wholeReaders = numRecomputedReaders;
+  for (uint32_t bound : bounds) {
+    bool isCut = bound != 0 && boundChains(bound);
+    bool isFirst = bound == bounds.front();
+    if (isCut || isFirst) {
+      if (isCut)
+        dropWhatDoesntPay();
+      encode();
+      RematPlan plan = makeRematPlan(index, base);
+      RematFigures planFigures = measureRemat(index, plan);
+      if (isFirst ||
+          std::make_pair(planFigures.peakBytes, planFigures.featureMapBytes) <
+              std::make_pair(figures.peakBytes, figures.featureMapBytes)) {
+        best = std::move(plan);
+        figures = planFigures;
+        chosen = base;
+      }
+    }
+    base = whole;
+    numRecomputedReaders = wholeReaders;
+  }
+  return best;
+}
+
+/// Gives up what is recomputed around the peak until neither that nor the stash
+/// is above the step's without a plan; all of it in the end.
+void EchoPlanner::keepPeak(RematPlan &plan, RematFigures figures) {
+  constexpr unsigned kRounds = 6;
+  RematFigures limit = measureRemat(index, RematPlan());
+  for (unsigned round = 0; !plan.clones.empty() &&
+                           (figures.peakBytes > limit.peakBytes ||
+                            figures.featureMapBytes > limit.featureMapBytes);
+       ++round) {
+    bool isGivenUp = false;
+    for (const RematClone &clone : plan.clones) {
+      if (round < kRounds && clone.before != figures.peakOp)
+        continue;
+      setRecomputed(clone.op, false);
+      base.reasons[clone.op] = RematReason::Peak;
+      isGivenUp = true;
+    }
+    // No clone runs there: those that are alive then lie before it.
+    if (!isGivenUp) {
+      round = kRounds - 1;
+      continue;
+    }
+    dropWhatDoesntPay();
+    plan = chooseChains(figures);
+  }
+}
+
+RematPlan EchoPlanner::run() {
+  Subgraphs subgraphs = options.closeOverSharedInputs
+                            ? connectCandidates(index)
+                            : growFromSeeds(index);
+  for (const std::vector<uint32_t> &subgraph : subgraphs) {
+    findDemanded(subgraph);
+    if (options.trimGroups)
+      trimGroups(subgraph);
+    else
+      trimAsPaper(subgraph);
+  }
+  dropWhatDoesntPay();
+  RematFigures figures;
+  RematPlan plan = chooseChains(figures);
+  if (options.keepPeak)
+    keepPeak(plan, figures);
+  explainRemat(index, chosen, plan);
+  return plan;
+}
+
+RematPlan mlir::echo::planning::planEcho(const RematIndex &index,
+                                         const EchoOptions &options) {
+  return EchoPlanner(index, options).run();
+}
+
+RematPlan mlir::echo::planning::planEcho(const RematProblem &problem,
+                                         const EchoOptions &options) {
+  return planEcho(RematIndex(problem), options);
+}

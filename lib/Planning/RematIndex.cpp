@@ -1,0 +1,127 @@
+//===- RematIndex.cpp - A problem of rematerialization, indexed -----------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RematIndex.h"
+#include <algorithm>
+
+using namespace mlir::echo::planning;
+
+RematIndex::RematIndex(const RematProblem &problem) : problem(problem) {
+  size_t numValues = problem.values.size(), numOps = problem.ops.size();
+  producer.assign(numValues, kNoIndex);
+  root.assign(numValues, kNoIndex);
+  for (uint32_t op = 0; op < numOps; ++op)
+    for (uint32_t value : problem.ops[op].results)
+      producer[value] = op;
+  // Sources are written first, but may have any number.
+  std::vector<uint32_t> chain;
+  for (uint32_t value = 0; value < numValues; ++value) {
+    uint32_t current = value;
+    while (root[current] == kNoIndex &&
+           problem.values[current].source != kNoIndex) {
+      chain.push_back(current);
+      current = problem.values[current].source;
+    }
+    uint32_t found = root[current] == kNoIndex ? current : root[current];
+    root[current] = found;
+    for (uint32_t view : chain)
+      root[view] = found;
+    chain.clear();
+  }
+  isView.assign(numOps, false);
+  for (uint32_t op = 0; op < numOps; ++op) {
+    const RematOp &current = problem.ops[op];
+    isView[op] = !current.results.empty() &&
+                 std::all_of(current.results.begin(), current.results.end(),
+                             [&](uint32_t value) {
+                               return problem.values[value].source != kNoIndex;
+                             });
+  }
+  isOutput.assign(numValues, false);
+  for (uint32_t value : problem.outputs)
+    isOutput[root[value]] = true;
+
+  // The last op that was seen to read a root.
+  std::vector<uint32_t> seen;
+  auto eachRead = [&](auto visit) {
+    seen.assign(numValues, kNoIndex);
+    for (uint32_t op = 0; op < numOps; ++op)
+      for (uint32_t value : problem.ops[op].inputs) {
+        uint32_t read = root[value];
+        if (problem.values[read].isResident || seen[read] == op)
+          continue;
+        seen[read] = op;
+        visit(op, read);
+      }
+  };
+  inputLists.build(numOps, [&](auto add) {
+    eachRead([&](uint32_t op, uint32_t read) { add(op, read); });
+  });
+  early.build(numValues, [&](auto add) {
+    eachRead([&](uint32_t op, uint32_t read) {
+      if (!isLate(op) && !isView[op])
+        add(read, op);
+    });
+  });
+  late.build(numValues, [&](auto add) {
+    eachRead([&](uint32_t op, uint32_t read) {
+      if (isLate(op) && !isView[op])
+        add(read, op);
+    });
+  });
+}
+
+EdgeUseRefs
+mlir::echo::planning::findEdgeUseRefs(const RematProblem &problem) {
+  RematIndex index(problem);
+  EdgeUseRefs refs;
+  refs.forward.resize(problem.values.size());
+  refs.backward.resize(problem.values.size());
+  std::vector<uint32_t> seen(problem.values.size(), kNoIndex);
+  for (uint32_t op = 0; op < problem.ops.size(); ++op) {
+    if (index.isView[op])
+      continue;
+    for (uint32_t value : problem.ops[op].inputs) {
+      uint32_t read = index.root[value];
+      if (seen[read] == op)
+        continue;
+      seen[read] = op;
+      (index.isLate(op) ? refs.backward : refs.forward)[read].push_back(op);
+    }
+  }
+  return refs;
+}
+
+void mlir::echo::planning::findRematParts(
+    RematProblem &problem, uint32_t loss,
+    const std::vector<uint32_t> &targets) {
+  size_t numOps = problem.ops.size();
+  std::vector<uint32_t> producer(problem.values.size(), kNoIndex);
+  for (uint32_t op = 0; op < numOps; ++op)
+    for (uint32_t value : problem.ops[op].results)
+      producer[value] = op;
+  // Readers come behind what they read: one walk from the end finds all that a
+  // value depends on.
+  auto slice = [&](const std::vector<uint32_t> &values) {
+    std::vector<bool> needed(numOps, false);
+    for (uint32_t value : values)
+      if (producer[value] != kNoIndex)
+        needed[producer[value]] = true;
+    for (uint32_t op = numOps; op-- > 0;)
+      if (needed[op])
+        for (uint32_t value : problem.ops[op].inputs)
+          if (producer[value] != kNoIndex)
+            needed[producer[value]] = true;
+    return needed;
+  };
+  std::vector<bool> forward = slice({loss}), backward = slice(targets);
+  for (uint32_t op = 0; op < numOps; ++op)
+    problem.ops[op].part = forward[op]    ? RematPart::Forward
+                           : backward[op] ? RematPart::Backward
+                                          : RematPart::Side;
+}

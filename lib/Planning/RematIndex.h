@@ -1,0 +1,119 @@
+//===- RematIndex.h - A problem of rematerialization, indexed ---*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_LIB_PLANNING_REMATINDEX_H
+#define ECHO_LIB_PLANNING_REMATINDEX_H
+
+#include "Echo/Planning/Remat.h"
+#include <functional>
+
+namespace mlir::echo::planning {
+
+/// A part of an array.
+struct IndexRange {
+  const uint32_t *first = nullptr, *last = nullptr;
+  const uint32_t *begin() const { return first; }
+  const uint32_t *end() const { return last; }
+  size_t size() const { return last - first; }
+  bool empty() const { return first == last; }
+};
+
+/// Lists of indices, one after the other in one array.
+class IndexLists {
+public:
+  /// `visit(add)` calls `add(list, index)` for every entry, the same way each
+  /// time; the entries of a list keep their order.
+  template <typename Visit> void build(size_t lists, Visit visit) {
+    starts.assign(lists + 1, 0);
+    visit([&](uint32_t list, uint32_t) { ++starts[list + 1]; });
+    for (size_t i = 0; i < lists; ++i)
+      starts[i + 1] += starts[i];
+    entries.resize(starts[lists]);
+    std::vector<uint32_t> next(starts.begin(), starts.end() - 1);
+    visit([&](uint32_t list, uint32_t index) {
+      entries[next[list]++] = index;
+    });
+  }
+  IndexRange operator[](uint32_t list) const {
+    return {entries.data() + starts[list], entries.data() + starts[list + 1]};
+  }
+
+private:
+  std::vector<uint32_t> starts, entries;
+};
+
+/// Who computes and reads what. Views are looked through: "roots" are values
+/// with memory of their own, and an op reads the roots of its inputs.
+class RematIndex {
+public:
+  explicit RematIndex(const RematProblem &problem);
+
+  const RematProblem &problem;
+  std::vector<uint32_t> root;     ///< by value
+  std::vector<uint32_t> producer; ///< by value, kNoIndex for inputs
+  std::vector<bool> isView;       ///< by op: all results are views
+  std::vector<bool> isOutput;     ///< by root: there at the end of the step
+
+  /// Roots that an op reads but residents, each once; ops that are views
+  /// themselves too.
+  IndexRange inputs(uint32_t op) const { return inputLists[op]; }
+  /// Forward and side ops that read a root, ascending, but views.
+  IndexRange earlyReaders(uint32_t root) const { return early[root]; }
+  /// Backward ops that read a root, ascending, but views.
+  IndexRange lateReaders(uint32_t root) const { return late[root]; }
+
+  bool isLate(uint32_t op) const {
+    return problem.ops[op].part == RematPart::Backward;
+  }
+  /// True if no strategy but one that recomputes heavy ops clones it.
+  bool isCandidate(uint32_t op) const {
+    const RematOp &candidate = problem.ops[op];
+    return !isLate(op) && !isView[op] && !candidate.isHeavy &&
+           candidate.isRepeatable;
+  }
+  /// The op that computes a root, if that isn't part of the backward part.
+  uint32_t earlyProducer(uint32_t root) const {
+    uint32_t op = producer[root];
+    return op == kNoIndex || isLate(op) ? kNoIndex : op;
+  }
+  /// True for values that the forward part hands on: neither resident nor made
+  /// in the backward part.
+  bool isFeature(uint32_t root) const {
+    return !problem.values[root].isResident &&
+           (producer[root] == kNoIndex || !isLate(producer[root]));
+  }
+
+private:
+  IndexLists inputLists, early, late;
+};
+
+/// Decides what a plan is made of: which ops are recomputed, and which late
+/// readers of theirs read the originals all the same.
+struct RematChoice {
+  std::vector<bool> recomputed; ///< by op
+  /// Why ops that aren't recomputed aren't.
+  std::vector<RematReason> reasons; ///< by op
+  std::vector<bool> encoded;        ///< by root
+  /// Null: none.
+  std::function<bool(uint32_t op)> readsOriginals;
+};
+
+/// Clones on demand: what late readers read, just in front of the first of
+/// them, and what the clones read. Without decisions.
+RematPlan makeRematPlan(const RematIndex &index, const RematChoice &choice);
+/// Adds the decisions to a plan that was made from `choice`.
+void explainRemat(const RematIndex &index, const RematChoice &choice,
+                  RematPlan &plan);
+
+RematFigures measureRemat(const RematIndex &index, const RematPlan &plan);
+
+RematPlan planEcho(const RematIndex &index, const EchoOptions &options);
+
+} // namespace mlir::echo::planning
+
+#endif // ECHO_LIB_PLANNING_REMATINDEX_H

@@ -1,0 +1,71 @@
+//===- RematReport.cpp - What a plan of rematerialization saves -----------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Planning/RematReport.h"
+#include "Json.h"
+
+using namespace mlir::echo::planning;
+
+RematReport mlir::echo::planning::reportRemat(const RematProblem &problem,
+                                              const RematPlan &plan,
+                                              std::string_view strategy,
+                                              const Device &device,
+                                              double planningSeconds) {
+  RematReport report;
+  report.strategy = strategy;
+  for (const RematOp &op : problem.ops) {
+    report.forwardOps += op.part == RematPart::Forward;
+    report.backwardOps += op.part == RematPart::Backward;
+    report.sideOps += op.part == RematPart::Side;
+  }
+  for (const RematValue &value : problem.values)
+    if (value.isResident)
+      report.persistentBytes += value.bytes;
+  report.figures = measureRemat(problem, plan);
+  report.baseline = measureRemat(problem, RematPlan());
+  report.stepSeconds = modelSeconds(problem, plan, device);
+  report.baselineSeconds = modelSeconds(problem, RematPlan(), device);
+  report.planningSeconds = planningSeconds;
+  return report;
+}
+
+static Json toJson(const RematReport &report) {
+  Json json;
+  json["strategy"] = report.strategy;
+  json["bytes"] = {{"persistent", report.persistentBytes},
+                   {"feature_maps", report.figures.featureMapBytes},
+                   {"logical_peak", report.figures.peakBytes},
+                   {"total", report.totalBytes()}};
+  json["ops"] = {{"forward", report.forwardOps},
+                 {"backward", report.backwardOps},
+                 {"side", report.sideOps},
+                 {"recomputed", report.figures.recomputedOps}};
+  json["time"] = {{"modelled", report.stepSeconds},
+                  {"baseline", report.baselineSeconds}};
+  json["overhead"] = {{"modelled", report.overhead()}};
+  json["seconds"] = {{"remat", report.planningSeconds}};
+  json["applied"] = report.isApplied();
+  return json;
+}
+
+static std::string dump(const Json &json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string mlir::echo::planning::writeRematReport(const RematReport &report) {
+  return dump(toJson(report));
+}
+
+std::string mlir::echo::planning::writeRematReports(
+    const std::vector<RematReport> &reports) {
+  Json json;
+  json["strategies"] = Json::array();
+  for (const RematReport &report : reports)
+    json["strategies"].push_back(toJson(report));
+  return dump(json);
+}

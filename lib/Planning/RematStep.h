@@ -1,0 +1,138 @@
+//===- RematStep.h - A step under a plan ------------------------*- C++ -*-===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ECHO_LIB_PLANNING_REMATSTEP_H
+#define ECHO_LIB_PLANNING_REMATSTEP_H
+
+#include "RematIndex.h"
+#include <algorithm>
+
+namespace mlir::echo::planning {
+
+/// An evaluation of an op, the original or a clone.
+struct Evaluation {
+  uint32_t op = 0;
+  uint32_t clone = kNoIndex;
+  /// Tensors in memory that it reads (one may occur twice) and makes; what a
+  /// view's result is in is among those that it reads, and nothing else.
+  std::vector<uint32_t> reads, results;
+};
+
+/// Walks over the ops and clones of a step in the order that they run in. A
+/// tensor is a value with memory of its own, or a clone's evaluation of one.
+class PlannedStep {
+public:
+  PlannedStep(const RematIndex &index, const RematPlan &plan)
+      : index(index), problem(index.problem), plan(plan), tensorOf(index.root) {
+    for (uint32_t value = 0; value < problem.values.size(); ++value)
+      values.push_back(value);
+  }
+
+  /// By tensor.
+  std::vector<uint32_t> values;
+
+  uint64_t bytes(uint32_t tensor) const {
+    const RematValue &value = problem.values[values[tensor]];
+    return value.isResident ? 0 : value.bytes;
+  }
+  bool isClone(uint32_t tensor) const {
+    return tensor >= problem.values.size();
+  }
+
+  template <typename Visit>
+  void walk(Visit visit) {
+    std::vector<std::vector<uint32_t>> cloneTensors(plan.clones.size());
+    auto clone = plan.clones.begin();
+    auto read = plan.reads.begin();
+    Evaluation evaluation;
+    // The tensors of the results, by what the inputs are in.
+    auto run = [&](uint32_t op, auto inputTensor, auto setResult) {
+      const RematOp &current = problem.ops[op];
+      evaluation.op = op;
+      evaluation.reads.clear();
+      evaluation.results.clear();
+      for (size_t i = 0; i < current.inputs.size(); ++i)
+        evaluation.reads.push_back(inputTensor(i));
+      for (size_t r = 0; r < current.results.size(); ++r) {
+        uint32_t source = problem.values[current.results[r]].source;
+        auto input =
+            std::find(current.inputs.begin(), current.inputs.end(), source);
+        uint32_t tensor =
+            source == kNoIndex ? kNoIndex
+            : input == current.inputs.end()
+                ? index.root[source]
+                : evaluation.reads[input - current.inputs.begin()];
+        tensor = setResult(r, tensor);
+        if (source == kNoIndex)
+          evaluation.results.push_back(tensor);
+      }
+      visit(evaluation);
+    };
+    for (uint32_t op = 0; op < problem.ops.size(); ++op) {
+      for (; clone != plan.clones.end() && clone->before == op; ++clone) {
+        const RematOp &original = problem.ops[clone->op];
+        evaluation.clone = clone - plan.clones.begin();
+        std::vector<uint32_t> &tensors = cloneTensors[evaluation.clone];
+        run(
+            clone->op,
+            [&](size_t i) {
+              return clone->inputs[i] == kNoIndex
+                         ? tensorOf[original.inputs[i]]
+                         : cloneTensor(cloneTensors, clone->inputs[i],
+                                       original.inputs[i]);
+            },
+            [&](size_t r, uint32_t tensor) {
+              if (tensor == kNoIndex) {
+                tensor = values.size();
+                values.push_back(original.results[r]);
+              }
+              tensors.push_back(tensor);
+              return tensor;
+            });
+      }
+      evaluation.clone = kNoIndex;
+      const RematOp &current = problem.ops[op];
+      run(
+          op,
+          [&](uint32_t i) {
+            if (read != plan.reads.end() && read->op == op &&
+                read->operand == i) {
+              uint32_t redirected = read->clone;
+              ++read;
+              return cloneTensor(cloneTensors, redirected, current.inputs[i]);
+            }
+            return tensorOf[current.inputs[i]];
+          },
+          [&](size_t r, uint32_t tensor) {
+            uint32_t value = current.results[r];
+            if (tensor != kNoIndex)
+              tensorOf[value] = tensor;
+            return tensorOf[value];
+          });
+    }
+  }
+
+private:
+  uint32_t cloneTensor(const std::vector<std::vector<uint32_t>> &cloneTensors,
+                       uint32_t clone, uint32_t value) const {
+    const std::vector<uint32_t> &results =
+        problem.ops[plan.clones[clone].op].results;
+    return cloneTensors[clone]
+                       [std::find(results.begin(), results.end(), value) -
+                        results.begin()];
+  }
+
+  const RematIndex &index;
+  const RematProblem &problem;
+  const RematPlan &plan;
+  std::vector<uint32_t> tensorOf; ///< by value, of its original
+};
+
+} // namespace mlir::echo::planning
+
+#endif // ECHO_LIB_PLANNING_REMATSTEP_H

@@ -1,0 +1,464 @@
+//===- RematTest.cpp - What is stashed and what is computed again ---------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RematGraphs.h"
+#include "gtest/gtest.h"
+#include <chrono>
+#include <random>
+
+using namespace mlir::echo::planning;
+
+namespace {
+
+using Ops = std::vector<uint32_t>;
+
+RematPlan planWith(const RematProblem &problem, std::string_view strategy) {
+  std::string error;
+  EXPECT_TRUE(checkRematProblem(problem, error)) << error;
+  RematPlan plan;
+  EXPECT_TRUE(planRemat(problem, strategy, plan));
+  EXPECT_TRUE(checkRematPlan(problem, plan, error)) << error;
+  return plan;
+}
+
+/// The recomputed ops, ascending.
+Ops recomputed(const RematPlan &plan) {
+  Ops ops;
+  for (const RematClone &clone : plan.clones)
+    ops.push_back(clone.op);
+  std::sort(ops.begin(), ops.end());
+  return ops;
+}
+
+uint64_t stash(const RematProblem &problem, std::string_view strategy) {
+  return measureRemat(problem, planWith(problem, strategy)).featureMapBytes;
+}
+
+constexpr uint64_t N = 1000;
+
+/// For the strategies that look at the footprint.
+class FootprintTest : public testing::TestWithParam<const char *> {};
+
+// Figure 7: Z = tanh(X + Y), all of N. The gradient of tanh reads Z. Recomputing
+// both would stash X and Y, 2 N, instead of Z, N.
+TEST_P(FootprintTest, Figure7AddTanh) {
+  TrainingGraph graph;
+  uint32_t sum = graph.op({graph.input(N), graph.input(N)}, N,
+                          TrainingGraph::Nothing);
+  const RematProblem &problem = graph.finish({graph.op({sum}, N)});
+  RematPlan plan = planWith(problem, GetParam());
+  EXPECT_EQ(recomputed(plan), Ops());
+  EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, N);
+}
+
+// Figures 11 and 12: fc(x) + fc(y), then tanh. The fully-connected layers' own
+// gradients read x and y (N each), which are stashed whatever happens. The add
+// is taken off since N + N >= N, then tanh since N >= N.
+TEST_P(FootprintTest, Figure11FullyConnectedAddTanh) {
+  TrainingGraph graph;
+  uint32_t x = graph.input(N), y = graph.input(N);
+  uint32_t u = graph.heavy({x, graph.parameter(N)}, N);
+  uint32_t v = graph.heavy({y, graph.parameter(N)}, N);
+  uint32_t sum = graph.op({u, v}, N, TrainingGraph::Nothing);
+  const RematProblem &problem = graph.finish({graph.op({sum}, N)});
+  RematPlan plan = planWith(problem, GetParam());
+  EXPECT_EQ(recomputed(plan), Ops());
+  EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, 3 * N);
+}
+
+// Figures 8 and 13: T tensors of N, broadcast-added to one of T x N, then tanh.
+// Stashed are T outputs of T x N, or the shared tensor and the T queries:
+// T N + T N < T T N. The layers that compute them are heavy.
+TEST_P(FootprintTest, Figure13Attention) {
+  constexpr uint64_t T = 50;
+  TrainingGraph graph;
+  uint32_t keys = graph.heavy({graph.input(1), graph.parameter(N)}, T * N);
+  Ops expected;
+  std::vector<uint32_t> outputs;
+  for (uint64_t t = 0; t < T; ++t) {
+    uint32_t query = graph.heavy({graph.input(1), graph.parameter(N)}, N);
+    uint32_t sum = graph.op({keys, query}, T * N, TrainingGraph::Nothing);
+    outputs.push_back(graph.op({sum}, T * N));
+    expected.push_back(graph.opOf(sum));
+    expected.push_back(graph.opOf(outputs.back()));
+  }
+  const RematProblem &problem = graph.finish(outputs);
+  RematPlan plan = planWith(problem, GetParam());
+  EXPECT_EQ(recomputed(plan), expected);
+  // The heavy layers' own inputs, 1 each, come on top.
+  EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, 2 * T * N + T + 1);
+  EXPECT_EQ(stash(problem, "none"), T * T * N + T + 1);
+}
+
+// The same with T = 1: N + N >= N, nothing is recomputed.
+TEST_P(FootprintTest, Figure13AttentionOverOneStep) {
+  TrainingGraph graph;
+  uint32_t keys = graph.heavy({graph.input(1), graph.parameter(N)}, N);
+  uint32_t query = graph.heavy({graph.input(1), graph.parameter(N)}, N);
+  uint32_t sum = graph.op({keys, query}, N, TrainingGraph::Nothing);
+  const RematProblem &problem = graph.finish({graph.op({sum}, N)});
+  EXPECT_EQ(recomputed(planWith(problem, GetParam())), Ops());
+}
+
+// Figure 14: fc(tanh(tanh(x))), where x comes from a product. Both gradients of
+// tanh read outputs, that of fc its input. The first tanh is taken off (N >= N);
+// then its output is read by its own gradient whatever happens, so that
+// recomputing the second costs nothing and releases N. fc isn't recomputed, and
+// its gradient reads the recomputed tanh.
+TEST_P(FootprintTest, Figure14FullyConnected) {
+  TrainingGraph graph;
+  uint32_t x = graph.heavy({graph.input(N), graph.parameter(N)}, N);
+  uint32_t first = graph.op({x}, N);
+  uint32_t second = graph.op({first}, N);
+  uint32_t y = graph.heavy({second, graph.parameter(N)}, N);
+  const RematProblem &problem = graph.finish({y});
+  RematPlan plan = planWith(problem, GetParam());
+  EXPECT_EQ(recomputed(plan), Ops{graph.opOf(second)});
+  // The input of the step, and the first tanh.
+  EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, 2 * N);
+  bool readsClone = false;
+  for (const RematRead &read : plan.reads)
+    readsClone |= problem.ops[read.op].isHeavy &&
+                  problem.ops[read.op].inputs[read.operand] == second;
+  EXPECT_TRUE(readsClone);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, FootprintTest,
+                         testing::Values("echo-paper", "echo"),
+                         [](auto &info) {
+                           return std::string(info.param) == "echo"
+                                      ? "Echo"
+                                      : "EchoPaper";
+                         });
+
+// Figure 6: a chain of four ops whose gradients read their outputs: one stash,
+// of the chain's input, instead of four. The figure shows recomputation of all
+// four, which is what mirror does; the first op is no gain (its input is as
+// large as its output) and the paper's Algorithm 1 takes it off.
+TEST(RematTest, Figure6Chain) {
+  TrainingGraph graph;
+  uint32_t value = graph.input(N);
+  Ops ops;
+  for (int i = 0; i < 4; ++i) {
+    value = graph.op({value}, N);
+    ops.push_back(graph.opOf(value));
+  }
+  const RematProblem &problem = graph.finish({value});
+  EXPECT_EQ(stash(problem, "none"), 4 * N);
+  RematPlan mirror = planWith(problem, "mirror");
+  EXPECT_EQ(recomputed(mirror), ops);
+  EXPECT_EQ(measureRemat(problem, mirror).featureMapBytes, N);
+  for (const char *strategy : {"echo-paper", "echo"}) {
+    RematPlan plan = planWith(problem, strategy);
+    EXPECT_EQ(recomputed(plan), Ops(ops.begin() + 1, ops.end()));
+    EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, N);
+  }
+}
+
+// A value that a clone of mirror reads is stashed for it: fc(x), then tanh; the
+// product's result N is stashed instead of tanh's N, and nothing is won.
+TEST(RematTest, MirrorLooksAtNoFootprint) {
+  TrainingGraph graph;
+  uint32_t sum = graph.op({graph.heavy({graph.input(1), graph.parameter(N)}, N),
+                           graph.heavy({graph.input(1), graph.parameter(N)}, N)},
+                          N, TrainingGraph::Nothing);
+  const RematProblem &problem = graph.finish({graph.op({sum}, N)});
+  EXPECT_EQ(stash(problem, "none"), N + 2);
+  EXPECT_EQ(stash(problem, "mirror"), 2 * N + 2);
+}
+
+// In mirror the gradient of a heavy op reads the original.
+TEST(RematTest, MirrorKeepsInputsOfHeavyOps) {
+  TrainingGraph graph;
+  uint32_t x = graph.input(N);
+  uint32_t y = graph.op({x}, N);
+  const RematProblem &problem =
+      graph.finish({graph.heavy({y, graph.parameter(N)}, 1)});
+  RematPlan plan = planWith(problem, "mirror");
+  EXPECT_EQ(recomputed(plan), Ops{graph.opOf(y)});
+  EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, 2 * N);
+}
+
+// remat.md: in a GRU r * hn can't be trimmed alone. a (N) and b (N) come from
+// products; c = a * b reads both and b's gradient reads b anyway, so trimming c
+// alone releases N for the N of c... and what follows it sticks. Whatever is
+// recomputed has to lower the stash.
+TEST(RematTest, NothingIsRecomputedForNoGain) {
+  TrainingGraph graph;
+  uint32_t a = graph.heavy({graph.input(1), graph.parameter(N)}, N);
+  uint32_t b = graph.heavy({graph.input(1), graph.parameter(N)}, N);
+  uint32_t r = graph.op({a}, N);
+  uint32_t product = graph.op({r, b}, N, TrainingGraph::Inputs);
+  uint32_t n = graph.op({product, a}, N);
+  const RematProblem &problem = graph.finish({n});
+  uint64_t before = stash(problem, "none");
+  RematPlan plan = planWith(problem, "echo");
+  if (!plan.clones.empty())
+    EXPECT_LT(measureRemat(problem, plan).featureMapBytes, before);
+}
+
+// A view is read without a copy: what reads it reads its source, and a
+// recomputed source has its view again.
+TEST(RematTest, ViewsFollowTheirSource) {
+  constexpr uint64_t T = 50;
+  TrainingGraph graph;
+  uint32_t keys = graph.heavy({graph.input(1), graph.parameter(N)}, T * N);
+  std::vector<uint32_t> outputs;
+  for (uint64_t t = 0; t < T; ++t) {
+    uint32_t query = graph.heavy({graph.input(1), graph.parameter(N)}, N);
+    uint32_t sum = graph.op({keys, query}, T * N, TrainingGraph::Nothing);
+    outputs.push_back(graph.op({graph.view(sum)}, T * N));
+  }
+  const RematProblem &problem = graph.finish(outputs);
+  RematPlan plan = planWith(problem, "echo");
+  RematFigures figures = measureRemat(problem, plan);
+  EXPECT_EQ(plan.clones.size(), 3 * T);
+  EXPECT_EQ(figures.recomputedOps, 2 * T);
+  EXPECT_EQ(figures.featureMapBytes, 2 * T * N + T + 1);
+}
+
+// Ops that can't be evaluated twice stay, and what reads them reads the stash.
+TEST(RematTest, UnrepeatableOpsAreStashed) {
+  TrainingGraph graph;
+  uint32_t value = graph.input(N);
+  std::vector<uint32_t> values;
+  for (int i = 0; i < 4; ++i)
+    values.push_back(value = graph.op({value}, N));
+  graph.problem.ops[graph.opOf(values[1])].isRepeatable = false;
+  const RematProblem &problem = graph.finish({value});
+  for (const char *strategy : {"mirror", "echo-paper", "echo"})
+    for (const RematClone &clone : planWith(problem, strategy).clones)
+      EXPECT_NE(clone.op, graph.opOf(values[1])) << strategy;
+}
+
+// The peak by hand: x (10) -> a (20) -> b (30), each gradient reads its op's
+// output. Alive while b's gradient runs: a, b, and the gradients of b and of a,
+// 30 + 20; b's own gradient comes from the loss's op (30).
+TEST(RematTest, PeakByHand) {
+  TrainingGraph graph;
+  uint32_t x = graph.parameter(10);
+  uint32_t a = graph.op({x}, 20);
+  uint32_t b = graph.op({a}, 30);
+  const RematProblem &problem = graph.finish({b});
+  RematFigures figures = measureRemat(problem, RematPlan());
+  EXPECT_EQ(figures.featureMapBytes, 50u);
+  // The loss (4) is an output; a and b; db (30) is read and da (20) made.
+  EXPECT_EQ(figures.peakBytes, 4u + 20 + 30 + 30 + 20);
+}
+
+//===----------------------------------------------------------------------===//
+// Random graphs
+//===----------------------------------------------------------------------===//
+
+TrainingGraph randomGraph(unsigned seed) {
+  std::mt19937 random(seed);
+  auto below = [&](unsigned limit) { return random() % limit; };
+  TrainingGraph graph;
+  std::vector<uint32_t> values;
+  for (unsigned i = 0; i < 3; ++i)
+    values.push_back(graph.input(1 + below(100)));
+  unsigned numOps = 5 + below(60);
+  uint32_t weight = graph.parameter(1000);
+  for (unsigned i = 0; i < numOps; ++i) {
+    auto pick = [&] {
+      // Mostly near the end, sometimes far back: chains and shared values.
+      unsigned back = below(4) ? below(3) : below(values.size());
+      return values[values.size() - 1 - std::min<size_t>(back, values.size() - 1)];
+    };
+    auto reads = static_cast<TrainingGraph::Reads>(below(4));
+    switch (below(6)) {
+    case 0:
+      values.push_back(graph.heavy({pick(), weight}, 1 + below(200)));
+      break;
+    case 1:
+      values.push_back(graph.view(pick()));
+      break;
+    case 2:
+      for (uint32_t value : graph.ops({pick(), pick()},
+                                      {1 + below(100), 1 + below(100)}, reads))
+        values.push_back(value);
+      break;
+    default:
+      values.push_back(graph.op({pick(), pick()}, 1 + below(100), reads));
+    }
+    RematOp &op = graph.problem.ops.back();
+    bool isView = graph.problem.values[op.results[0]].source != kNoIndex;
+    op.isRepeatable = isView || below(12) != 0;
+    op.overwritesInputs = below(2) != 0;
+  }
+  graph.finish({values.back(), values[values.size() / 2]});
+  return graph;
+}
+
+/// Evaluates a step with tensors as numbers: an op mixes what it reads. A clone
+/// gives what its op gave, and no late reader sees the difference.
+std::vector<uint64_t> evaluate(const RematProblem &problem,
+                               const RematPlan &plan) {
+  std::vector<uint64_t> values(problem.values.size());
+  for (uint32_t value = 0; value < values.size(); ++value)
+    values[value] = value * 0x9e3779b97f4a7c15u;
+  std::vector<std::vector<uint64_t>> clones;
+  auto run = [&](uint32_t op, const std::vector<uint64_t> &inputs) {
+    std::vector<uint64_t> results;
+    for (size_t i = 0; i < problem.ops[op].results.size(); ++i) {
+      uint64_t hash = op * 31 + i;
+      for (uint64_t input : inputs)
+        hash = (hash ^ input) * 0x100000001b3u + 7;
+      results.push_back(hash);
+    }
+    return results;
+  };
+  auto resultOf = [&](uint32_t clone, uint32_t value) {
+    const RematOp &op = problem.ops[plan.clones[clone].op];
+    for (size_t i = 0; i < op.results.size(); ++i)
+      if (op.results[i] == value)
+        return clones[clone][i];
+    ADD_FAILURE() << "no such result";
+    return uint64_t(0);
+  };
+  for (uint32_t op = 0; op < problem.ops.size(); ++op) {
+    while (clones.size() < plan.clones.size() &&
+           plan.clones[clones.size()].before == op) {
+      const RematClone &clone = plan.clones[clones.size()];
+      std::vector<uint64_t> inputs;
+      for (size_t i = 0; i < clone.inputs.size(); ++i) {
+        uint32_t value = problem.ops[clone.op].inputs[i];
+        inputs.push_back(clone.inputs[i] == kNoIndex
+                             ? values[value]
+                             : resultOf(clone.inputs[i], value));
+      }
+      clones.push_back(run(clone.op, inputs));
+    }
+    std::vector<uint64_t> inputs;
+    for (uint32_t i = 0; i < problem.ops[op].inputs.size(); ++i) {
+      uint64_t input = values[problem.ops[op].inputs[i]];
+      for (const RematRead &read : plan.reads)
+        if (read.op == op && read.operand == i)
+          input = resultOf(read.clone, problem.ops[op].inputs[i]);
+      inputs.push_back(input);
+    }
+    std::vector<uint64_t> results = run(op, inputs);
+    for (size_t i = 0; i < results.size(); ++i)
+      values[problem.ops[op].results[i]] = results[i];
+  }
+  return values;
+}
+
+/// The peak, slowly: bytes alive at every op and clone, each tensor from the
+/// evaluation that makes it to the last that reads it or a view of it, without
+/// reuse in place.
+uint64_t slowPeak(const RematProblem &problem, const RematPlan &plan) {
+  struct Tensor {
+    uint64_t bytes;
+    int64_t first, last;
+  };
+  std::vector<Tensor> tensors;
+  constexpr uint32_t none = ~0u;
+  std::vector<uint32_t> tensorOf(problem.values.size(), none);
+  std::vector<bool> isMade(problem.values.size(), false);
+  for (const RematOp &op : problem.ops)
+    for (uint32_t value : op.results)
+      isMade[value] = true;
+  auto make = [&](uint32_t value, int64_t time) {
+    const RematValue &entry = problem.values[value];
+    tensors.push_back({entry.isResident ? 0 : entry.bytes, time, time});
+    return uint32_t(tensors.size() - 1);
+  };
+  for (uint32_t value = 0; value < isMade.size(); ++value)
+    if (!isMade[value])
+      tensorOf[value] = make(value, 0);
+  std::vector<std::vector<uint32_t>> clones;
+  int64_t time = 0;
+  auto run = [&](uint32_t op, const std::vector<uint32_t> &inputs) {
+    std::vector<uint32_t> results;
+    bool isView = true;
+    for (uint32_t value : problem.ops[op].results)
+      isView &= problem.values[value].source != kNoIndex;
+    for (uint32_t value : problem.ops[op].results)
+      results.push_back(problem.values[value].source == kNoIndex
+                            ? make(value, time)
+                            : inputs[0]);
+    if (!isView)
+      for (uint32_t input : inputs)
+        tensors[input].last = time;
+    ++time;
+    return results;
+  };
+  auto resultOf = [&](uint32_t clone, uint32_t value) {
+    const RematOp &op = problem.ops[plan.clones[clone].op];
+    return clones[clone][std::find(op.results.begin(), op.results.end(), value) -
+                         op.results.begin()];
+  };
+  for (uint32_t op = 0; op < problem.ops.size(); ++op) {
+    while (clones.size() < plan.clones.size() &&
+           plan.clones[clones.size()].before == op) {
+      const RematClone &clone = plan.clones[clones.size()];
+      std::vector<uint32_t> inputs;
+      for (size_t i = 0; i < clone.inputs.size(); ++i) {
+        uint32_t value = problem.ops[clone.op].inputs[i];
+        inputs.push_back(clone.inputs[i] == kNoIndex
+                             ? tensorOf[value]
+                             : resultOf(clone.inputs[i], value));
+      }
+      clones.push_back(run(clone.op, inputs));
+    }
+    std::vector<uint32_t> inputs;
+    for (uint32_t i = 0; i < problem.ops[op].inputs.size(); ++i) {
+      uint32_t input = tensorOf[problem.ops[op].inputs[i]];
+      for (const RematRead &read : plan.reads)
+        if (read.op == op && read.operand == i)
+          input = resultOf(read.clone, problem.ops[op].inputs[i]);
+      inputs.push_back(input);
+    }
+    std::vector<uint32_t> results = run(op, inputs);
+    for (size_t i = 0; i < results.size(); ++i)
+      tensorOf[problem.ops[op].results[i]] = results[i];
+  }
+  for (uint32_t value : problem.outputs)
+    tensors[tensorOf[value]].last = time;
+  uint64_t peak = 0;
+  for (int64_t now = 0; now <= time; ++now) {
+    uint64_t live = 0;
+    for (const Tensor &tensor : tensors)
+      if (tensor.first <= now && now <= tensor.last)
+        live += tensor.bytes;
+    peak = std::max(peak, live);
+  }
+  return peak;
+}
+
+TEST(RematTest, RandomGraphs) {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    TrainingGraph graph = randomGraph(seed);
+    RematProblem &problem = graph.problem;
+    std::vector<uint64_t> expected = evaluate(problem, RematPlan());
+    RematFigures none = measureRemat(problem, RematPlan());
+    for (const RematStrategy &strategy : rematStrategies()) {
+      SCOPED_TRACE(std::string(strategy.name));
+      RematPlan plan = planWith(problem, strategy.name);
+      EXPECT_EQ(evaluate(problem, plan), expected);
+      RematFigures figures = measureRemat(problem, plan);
+      // Algorithm 1's promise, and ours.
+      if (strategy.name != "mirror" && strategy.name != "echo-paper")
+        EXPECT_LE(figures.featureMapBytes, none.featureMapBytes);
+      if (strategy.name == "echo")
+        EXPECT_LE(figures.peakBytes, none.peakBytes);
+      RematProblem separate = problem;
+      for (RematOp &op : separate.ops)
+        op.overwritesInputs = false;
+      EXPECT_EQ(measureRemat(separate, plan).peakBytes,
+                slowPeak(separate, plan));
+      EXPECT_LE(figures.peakBytes, slowPeak(separate, plan));
+    }
+    if (HasFailure())
+      return;
+  }
+}
+
+} // namespace
