@@ -8,9 +8,11 @@
 
 #include "Echo/Analysis/CallCosts.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -69,6 +71,12 @@ static Precision precisionOf(ArrayRef<Type> types) {
     if (std::optional<Precision> precision = precisionOf(type))
       widest = widest ? std::min(*widest, *precision) : *precision;
   return widest.value_or(Precision::F32);
+}
+
+Precision mlir::echo::precisionOf(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return ::precisionOf(types);
 }
 
 static FailureOr<uint64_t> flopsOf(Operation *op) {
@@ -140,7 +148,7 @@ FailureOr<CallDescription> mlir::echo::describeKernel(func::FuncOp kernel) {
   call.work = llvm::join(names.getArrayRef().take_front(kMaxNamedOps), "+");
   if (names.size() > kMaxNamedOps)
     call.work += "+...";
-  call.cost.precision = precisionOf(types);
+  call.cost.precision = ::precisionOf(types);
   for (BlockArgument argument : kernel.getArguments())
     if (isa<ShapedType>(argument.getType()) &&
         failed(addTo(call.cost.bytesRead, bytesRead(argument))))
@@ -249,12 +257,31 @@ FailureOr<std::optional<CallDescription>> CallDescriptions::get(Operation *op) {
         succeeded(addTo(call.cost.bytesRead, cost.getBytesRead())) &&
         succeeded(addTo(call.cost.bytesWritten, cost.getBytesWritten())));
   }
-  SmallVector<Type> types(op->getOperandTypes());
-  llvm::append_range(types, op->getResultTypes());
-  call.cost.precision = precisionOf(types);
+  call.cost.precision = precisionOf(op);
   uint64_t sum = call.cost.bytesRead;
   if (failed(known) || failed(addTo(sum, call.cost.bytesWritten)))
     return op->emitOpError("has no known cost: expected static sizes whose "
                            "sums fit 64 bits");
   return std::optional(std::move(call));
+}
+
+LogicalResult
+mlir::echo::loadCostModel(StringRef name, planning::CostModel &model,
+                          function_ref<LogicalResult(const Twine &)> fail) {
+  if (const planning::Device *device =
+          planning::findDevice(std::string_view(name.data(), name.size()))) {
+    model.device = *device;
+    return success();
+  }
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(name, &error);
+  if (!file)
+    return fail("device=" + name + ": expected " +
+                planning::builtinDeviceNames() + ", or a JSON file (" + error +
+                ")");
+  StringRef text = file->getBuffer();
+  if (planning::readCostModel(std::string_view(text.data(), text.size()), model,
+                              error))
+    return success();
+  return fail("device=" + name + ": " + error);
 }

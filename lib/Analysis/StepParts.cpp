@@ -167,13 +167,23 @@ FailureOr<StepParts> mlir::echo::findStepParts(func::FuncOp function,
   DenseSet<Operation *> forward, backward;
   dependencies.addSlice(dependencies.sourcesOf(terminator->getOperand(loss)),
                         forward);
-  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-    std::optional<unsigned> replaced = (*aliases)[index];
-    if (getGradientArgument(function, index) ||
-        (replaced &&
-         getArgumentRole(function, *replaced) == ArgumentRole::Parameter))
+  auto isTarget = [&](unsigned result) {
+    std::optional<unsigned> replaced = (*aliases)[result];
+    return getGradientArgument(function, result) ||
+           (replaced &&
+            getArgumentRole(function, *replaced) == ArgumentRole::Parameter);
+  };
+  unsigned numResults = terminator->getNumOperands();
+  bool isMarked = llvm::any_of(llvm::seq(numResults), isTarget) ||
+                  llvm::any_of(llvm::seq(function.getNumArguments()),
+                               [&](unsigned argument) {
+                                 return getArgumentRole(function, argument) ==
+                                        ArgumentRole::Parameter;
+                               });
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
+    // A step that marks nothing is for all of its results.
+    if (isMarked ? isTarget(index) : index != loss)
       dependencies.addSlice(dependencies.sourcesOf(value), backward);
-  }
   // On buffers a parameter is updated in place.
   for (BlockArgument argument : block.getArguments())
     if (isa<BaseMemRefType>(argument.getType()) &&

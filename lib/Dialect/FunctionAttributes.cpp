@@ -172,6 +172,20 @@ bool mlir::echo::isFloatScalar(Type type) {
          isa<FloatType>(shaped.getElementType());
 }
 
+std::optional<unsigned> mlir::echo::findLoss(FunctionOpInterface function) {
+  std::optional<unsigned> scalar;
+  unsigned numScalars = 0;
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+    if (function.getResultAttr(i, kLossAttr))
+      return static_cast<unsigned>(i);
+    if (isFloatScalar(type)) {
+      scalar = i;
+      ++numScalars;
+    }
+  }
+  return numScalars == 1 ? scalar : std::nullopt;
+}
+
 FailureOr<unsigned> mlir::echo::getLossIndex(FunctionOpInterface function,
                                              std::optional<int64_t> option) {
   ArrayRef<Type> types = function.getResultTypes();
@@ -185,18 +199,11 @@ FailureOr<unsigned> mlir::echo::getLossIndex(FunctionOpInterface function,
              << types[*option];
     return static_cast<unsigned>(*option);
   }
-  SmallVector<unsigned> scalars;
-  for (auto [i, type] : llvm::enumerate(types)) {
-    if (function.getResultAttr(i, kLossAttr))
-      return static_cast<unsigned>(i);
-    if (isFloatScalar(type))
-      scalars.push_back(i);
-  }
-  if (scalars.size() == 1)
-    return scalars.front();
+  if (std::optional<unsigned> found = findLoss(function))
+    return *found;
   return function.emitError("expected a result with '")
          << kLossAttr << "' or one float scalar result, found "
-         << scalars.size() << " float scalars";
+         << llvm::count_if(types, isFloatScalar) << " float scalars";
 }
 
 //===----------------------------------------------------------------------===//

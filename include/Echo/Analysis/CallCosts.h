@@ -55,6 +55,15 @@ private:
   DenseMap<StringAttr, CallDescription> kernels;
 };
 
+/// The widest float type of what `op` reads and makes; f32 where there is none.
+planning::Precision precisionOf(Operation *op);
+
+/// Sets the device that `name` names: a built-in one, or a file with a device
+/// in JSON or the report of a profiled run. Fails with a message for `fail`.
+LogicalResult
+loadCostModel(StringRef name, planning::CostModel &model,
+              llvm::function_ref<LogicalResult(const Twine &)> fail);
+
 } // namespace mlir::echo
 
 #endif // ECHO_ANALYSIS_CALLCOSTS_H

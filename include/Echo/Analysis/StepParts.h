@@ -19,8 +19,10 @@
 namespace mlir::echo {
 
 /// Forward: what the loss depends on. Backward: what a returned gradient or an
-/// updated parameter depends on and the loss doesn't. Side: the rest (metrics,
-/// running statistics, next states); it runs with the forward part.
+/// updated parameter depends on and the loss doesn't; in a function with neither
+/// parameters nor results that are marked as gradients, all results but the
+/// loss. Side: the rest (metrics, running statistics, next states); it runs with
+/// the forward part.
 enum class StepPart : uint8_t { Forward, Backward, Side };
 
 /// "forward", "backward", "side"

@@ -59,6 +59,10 @@ getAliasedArguments(FunctionOpInterface function);
 std::optional<unsigned> getGradientArgument(FunctionOpInterface function,
                                             unsigned result);
 
+/// The result with `echo.loss`, otherwise the only one that is a float scalar;
+/// nothing if there is none of either, or there are several.
+std::optional<unsigned> findLoss(FunctionOpInterface function);
+
 /// The result that is the loss: `option` if given, otherwise the one with
 /// `echo.loss`, otherwise the only result that is a float scalar. On failure a
 /// diagnostic was emitted at the function.

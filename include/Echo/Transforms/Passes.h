@@ -9,6 +9,7 @@
 #ifndef ECHO_TRANSFORMS_PASSES_H
 #define ECHO_TRANSFORMS_PASSES_H
 
+#include "Echo/Transforms/Remat.h"
 #include "Echo/Transforms/Rewrites.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

@@ -265,6 +265,96 @@ def EchoRemoveBarriersPass : Pass<"echo-remove-barriers"> {
   }];
 }
 
+def EchoPrintUseRefsPass : Pass<"echo-print-use-refs", "::mlir::ModuleOp"> {
+  let summary = "Prints which ops read each tensor of a training step";
+  let description = [{
+    For every tensor with memory of its own the forward and backward ops that
+    read it, views looked through (EdgeUseRef in the Echo paper), or the
+    subgraphs between compute-heavy ops in which `echo-remat` looks for what to
+    recompute. Ops are named by their kind and their place in the step:
+    `tanh#5`.
+
+    ```
+    @step
+    argument#0 (resident): forward [matmul#0], backward [matmul#6]
+    matmul#0 (96 bytes): forward [tanh#1], backward []
+    ```
+  }];
+  let options = [
+    Option<"function", "function", "std::string", "\"\"",
+           "Training step; default: the only public function">,
+    Option<"loss", "loss", "int64_t", "-1",
+           "Index of the result that is the loss; default: echo.loss, or the "
+           "only float scalar">,
+    Option<"partition", "partition", "bool", "false",
+           "Print the subgraphs instead">,
+  ];
+}
+
+def EchoRematPass : Pass<"echo-remat", "::mlir::ModuleOp"> {
+  let summary = "Computes feature maps again instead of keeping them";
+  let description = [{
+    Decides which values of the forward part of a training step are kept for its
+    backward part, and which are computed again just before the backward part
+    reads them (`Echo/Planning/Remat.h`). Clones stand in front of their first
+    late reader and read values of the forward part through
+    `echo.optimization_barrier`. Ops of any dialect take part if they tell that
+    they can be evaluated again (RecomputeOpInterface).
+
+    The plan is applied if it keeps the promise: the logical peak, the largest
+    sum of bytes alive at one moment, is no larger with it; or the arena, once
+    kernels are formed and every buffer is placed, is smaller. Otherwise the
+    function is left as it is.
+    Remarks of the category `echo-remat` say for each feature map how large it
+    is and why it is stashed or not.
+
+    ```mlir
+    %k = echo.matmul ...                       // [50, 8]
+    %s0 = echo.add %k, %q0 : (tensor<50x8xf32>, tensor<8xf32>) -> tensor<50x8xf32>
+    %t0 = echo.tanh %s0 : (tensor<50x8xf32>) -> tensor<50x8xf32>
+    ...                                        // the same with %q1, %q2, ...
+    %d0 = echo.mul %t0, %g0 : ...              // a gradient reads %t0
+    ```
+    becomes
+    ```mlir
+    %k1 = echo.optimization_barrier %k, %g0 : ...
+    %q01 = echo.optimization_barrier %q0, %g0 : ...
+    %s01 = echo.add %k1, %q01 : (tensor<50x8xf32>, tensor<8xf32>) -> tensor<50x8xf32>
+    %t01 = echo.tanh %s01 : (tensor<50x8xf32>) -> tensor<50x8xf32>
+    %d0 = echo.mul %t01, %g0 : ...
+    ```
+  }];
+  let options = [
+    Option<"function", "function", "std::string", "\"\"",
+           "Training step; default: the only public function">,
+    Option<"loss", "loss", "int64_t", "-1",
+           "Index of the result that is the loss; default: echo.loss, or the "
+           "only float scalar">,
+    Option<"strategy", "strategy", "std::string", "\"\"",
+           "none, mirror, echo-paper or echo; default: echo if the function has "
+           "a loss">,
+    Option<"device", "device", "std::string", "\"cpu\"",
+           "Device to model the time of: its name, or a JSON file">,
+    Option<"promise", "promise", "::mlir::echo::RematPromise",
+           "::mlir::echo::RematPromise::Peak",
+           "What a plan must not make larger to be applied",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::echo::RematPromise::Arena, "arena",
+                        "the arena of the host program"),
+             clEnumValN(::mlir::echo::RematPromise::Peak, "peak",
+                        "the logical peak"),
+             clEnumValN(::mlir::echo::RematPromise::None, "none",
+                        "any plan is applied"))}]>,
+    Option<"alignment", "alignment", "int64_t", "64",
+           "Alignment of buffers in the arena in bytes, for promise=arena">,
+  ];
+  let statistics = [
+    Statistic<"recomputed", "recomputed", "Ops that are computed again">,
+  ];
+  let dependentDialects = ["::mlir::echo::EchoDialect", "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::arith::ArithDialect"];
+}
+
 def EchoFormKernelsPass : Pass<"echo-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups the ops of a training step into kernels";
   let description = [{

@@ -1,0 +1,289 @@
+//===- RematGraph.cpp - A training step as planning sees it ---------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Analysis/RematGraph.h"
+#include "Echo/Analysis/CallCosts.h"
+#include "Echo/Analysis/Fusion.h"
+#include "Echo/Analysis/StepParts.h"
+#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
+#include "Echo/Interfaces/Queries.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+using planning::kNoIndex;
+using planning::RematOp;
+using planning::RematPart;
+using planning::RematValue;
+
+static RematPart partOf(StepPart part) {
+  switch (part) {
+  case StepPart::Forward:
+    return RematPart::Forward;
+  case StepPart::Backward:
+    return RematPart::Backward;
+  case StepPart::Side:
+    break;
+  }
+  return RematPart::Side;
+}
+
+/// What `op` reads: its operands, and what its regions use from outside.
+static SmallVector<Value> inputsOf(Operation *op) {
+  SmallVector<Value> inputs(op->getOperands());
+  if (op->getNumRegions() == 0 ||
+      op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+    return inputs;
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  llvm::append_range(inputs, captured);
+  return inputs;
+}
+
+/// The bytes of a value: those of a tensor's elements or of a scalar; memory
+/// that a value only points to isn't the value's.
+static FailureOr<uint64_t> bytesOf(Type type) {
+  if (isa<TensorType>(type))
+    return mlir::echo::detail::typeBytes(type);
+  if (type.isIntOrFloat())
+    return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  return uint64_t(0);
+}
+
+/// Seconds of `op` as a kernel or library call of its own.
+static FailureOr<double> secondsOf(Operation *op,
+                                   const planning::CostModel &model) {
+  FailureOr<uint64_t> flops = getFlops(op), read = getBytesRead(op),
+                      written = getBytesWritten(op);
+  if (failed(flops) || failed(read) || failed(written))
+    return op->emitOpError("can't be planned: expected static sizes whose sums "
+                           "fit 64 bits");
+  planning::CallCost cost;
+  cost.flops = *flops;
+  cost.bytesRead = *read;
+  cost.bytesWritten = *written;
+  cost.precision = precisionOf(op);
+  if (isComputeHeavy(op))
+    return planning::secondsOf(model.device, planning::LibraryCallCost{cost});
+  return planning::secondsOf(model.device, planning::KernelCost{cost});
+}
+
+LogicalResult RematGraph::addValue(Value value, Operation *user) {
+  auto [it, inserted] = indices.try_emplace(value, values.size());
+  if (!inserted)
+    return success();
+  FailureOr<uint64_t> bytes = bytesOf(value.getType());
+  if (failed(bytes))
+    return user->emitOpError("can't be planned: expected every tensor to be a "
+                             "ranked tensor with a static shape whose size fits "
+                             "63 bits, found ")
+           << value.getType();
+  RematValue entry;
+  entry.bytes = *bytes;
+  problem.values.push_back(entry);
+  values.push_back(value);
+  return success();
+}
+
+FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
+                                        const planning::CostModel &model) {
+  RematGraph graph;
+  FailureOr<StepParts> parts = findStepParts(function, loss);
+  auto aliases = getAliasedArguments(function);
+  if (failed(parts) || failed(aliases))
+    return failure();
+  Block &block = function.getBody().front();
+  Operation *terminator = block.getTerminator();
+  graph.loss = terminator->getOperand(loss);
+  graph.problem.memoryBandwidth =
+      model.device.memoryBandwidth * model.device.memoryEfficiency;
+
+  auto makeResident = [&](Value value) {
+    RematValue &entry = graph.problem.values[graph.indices.at(value)];
+    entry.isResident = true;
+    entry.bytes = 0;
+  };
+  graph.problem.launchSeconds = model.device.launchSeconds;
+  for (BlockArgument argument : block.getArguments()) {
+    if (failed(graph.addValue(argument, function)))
+      return failure();
+    if (isPersistentArgument(function, argument.getArgNumber()))
+      makeResident(argument);
+  }
+  for (Operation &op : block) {
+    for (Value result : op.getResults()) {
+      if (failed(graph.addValue(result, &op)))
+        return failure();
+      // Constants are part of the code.
+      if (op.hasTrait<OpTrait::ConstantLike>())
+        makeResident(result);
+    }
+  }
+  // Which values are moved elements of others, and in no memory of their own.
+  FailureOr<FusionGraph> fusion = FusionGraph::build(block);
+  if (failed(fusion))
+    return failure();
+
+  for (Operation &op : block) {
+    if (&op == terminator || op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    RematOp entry;
+    for (Value input : inputsOf(&op)) {
+      if (!graph.indices.contains(input))
+        return op.emitOpError("can't be planned: it reads a value from outside "
+                              "of the function's block");
+      entry.inputs.push_back(graph.indices.at(input));
+    }
+    for (Value result : op.getResults()) {
+      uint32_t index = graph.indices.at(result);
+      entry.results.push_back(index);
+      if (!fusion->isInlined(result))
+        continue;
+      RematValue &value = graph.problem.values[index];
+      value.bytes = 0;
+      if (op.getNumOperands() == 0)
+        value.isResident = true;
+      else
+        value.source = graph.indices.at(op.getOperand(0));
+    }
+    entry.part = partOf(parts->get(&op));
+    entry.isHeavy = isComputeHeavy(&op);
+    entry.isRepeatable = isRecomputable(&op);
+    entry.isMirrored = isMirrored(&op);
+    entry.overwritesInputs = isa<ElementwiseOpInterface>(op);
+    FailureOr<double> seconds = secondsOf(&op, model);
+    if (failed(seconds))
+      return failure();
+    entry.seconds = *seconds;
+    graph.problem.ops.push_back(std::move(entry));
+    graph.ops.push_back(&op);
+  }
+  for (auto [value, replaced] :
+       llvm::zip_equal(terminator->getOperands(), *aliases)) {
+    // An updated parameter takes the old one's memory.
+    if (replaced && !isa<BlockArgument>(value))
+      makeResident(value);
+    graph.problem.outputs.push_back(graph.indices.at(value));
+  }
+  std::string error;
+  if (!planning::checkRematProblem(graph.problem, error))
+    return function.emitOpError("can't be planned: ") << error;
+  return std::move(graph);
+}
+
+namespace {
+
+/// Makes clones and hands them to their readers.
+class PlanWriter {
+public:
+  PlanWriter(const RematGraph &graph, const planning::RematPlan &plan)
+      : graph(graph), problem(graph.getProblem()), plan(plan),
+        builder(graph.getLoss().getContext()),
+        producer(problem.values.size(), kNoIndex) {
+    for (auto [index, op] : llvm::enumerate(problem.ops))
+      for (uint32_t value : op.results)
+        producer[value] = index;
+  }
+
+  void run() {
+    for (const planning::RematClone &clone : plan.clones)
+      write(clone);
+    for (const planning::RematRead &read : plan.reads)
+      redirect(read);
+  }
+
+private:
+  void write(const planning::RematClone &clone) {
+    Operation *original = graph.getOps()[clone.op];
+    if (before != clone.before) {
+      before = clone.before;
+      barriers.clear();
+      after = findAfter(before);
+    }
+    builder.setInsertionPoint(graph.getOps()[before]);
+    IRMapping map;
+    for (auto [index, source] : llvm::enumerate(clone.inputs)) {
+      Value value = graph.getValues()[problem.ops[clone.op].inputs[index]];
+      if (source != kNoIndex)
+        map.map(value, cloned(source, value));
+      else
+        map.map(value, behindBarrier(value));
+    }
+    clones.push_back(builder.clone(*original, map));
+  }
+
+  Value cloned(uint32_t clone, Value value) const {
+    return clones[clone]->getResult(cast<OpResult>(value).getResultNumber());
+  }
+
+  /// A value that depends on the loss's gradient and is there in front of `op`:
+  /// one of its operands if it can be, since that is alive anyway.
+  Value findAfter(uint32_t op) const {
+    for (uint32_t input : problem.ops[op].inputs)
+      if (producer[input] != kNoIndex &&
+          problem.ops[producer[input]].part == RematPart::Backward)
+        return graph.getValues()[input];
+    for (uint32_t other = op; other-- > 0;) {
+      const RematOp &earlier = problem.ops[other];
+      bool isLoss = llvm::any_of(earlier.results, [&](uint32_t value) {
+        return graph.getValues()[value] == graph.getLoss();
+      });
+      if (isLoss)
+        return graph.getLoss();
+      if (earlier.part == RematPart::Backward && !earlier.results.empty())
+        return graph.getValues()[earlier.results.front()];
+    }
+    return {};
+  }
+
+  /// `value` as clones in front of `before` read it.
+  Value behindBarrier(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->hasTrait<OpTrait::ConstantLike>())
+      return value;
+    Value &barrier = barriers[value];
+    if (!barrier)
+      barrier = OptimizationBarrierOp::create(builder, value.getLoc(), value,
+                                              after ? after : value);
+    return barrier;
+  }
+
+  void redirect(const planning::RematRead &read) {
+    Operation *reader = graph.getOps()[read.op];
+    uint32_t index = problem.ops[read.op].inputs[read.operand];
+    Value value = graph.getValues()[index];
+    Value replacement = cloned(read.clone, value);
+    if (read.operand < reader->getNumOperands()) {
+      reader->setOperand(read.operand, replacement);
+      return;
+    }
+    value.replaceUsesWithIf(replacement, [&](OpOperand &use) {
+      return reader->isProperAncestor(use.getOwner());
+    });
+  }
+
+  const RematGraph &graph;
+  const planning::RematProblem &problem;
+  const planning::RematPlan &plan;
+  OpBuilder builder;
+  std::vector<uint32_t> producer; ///< by value
+  SmallVector<Operation *> clones;
+  uint32_t before = kNoIndex;
+  Value after;
+  DenseMap<Value, Value> barriers; ///< in front of `before`
+};
+
+} // namespace
+
+void mlir::echo::applyRematPlan(const RematGraph &graph,
+                                const planning::RematPlan &plan) {
+  PlanWriter(graph, plan).run();
+}

@@ -1,0 +1,205 @@
+//===- Remat.cpp - Rematerialization --------------------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Echo/Transforms/Remat.h"
+#include "Echo/Analysis/CallCosts.h"
+#include "Echo/Analysis/RematGraph.h"
+#include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
+#include "Echo/Transforms/Passes.h"
+#include "Echo/Transforms/PlanMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::echo {
+#define GEN_PASS_DEF_ECHOREMATPASS
+#include "Echo/Transforms/Passes.h.inc"
+} // namespace mlir::echo
+
+using namespace mlir;
+using namespace mlir::echo;
+using namespace mlir::echo::planning;
+
+static constexpr llvm::StringLiteral kCategory = "echo-remat";
+
+/// A remark for every feature map: where it is made, how large it is, and why
+/// it is stashed or not.
+static void emitRemarks(const RematGraph &graph, const RematPlan &plan) {
+  for (const RematDecision &decision : plan.decisions) {
+    Value value = graph.getValues()[decision.value];
+    uint64_t bytes = graph.getProblem().values[decision.value].bytes;
+    std::string_view reason = describe(decision.reason);
+    auto options = remark::RemarkOpts::name("FeatureMap").category(kCategory);
+    bool isStashed = decision.reason != RematReason::Recomputed &&
+                     decision.reason != RematReason::Encoded;
+    auto text = [&](remark::detail::InFlightRemark &&remark) {
+      if (remark)
+        remark << llvm::formatv("{0} bytes {1}{2}", bytes,
+                                StringRef(reason.data(), reason.size()),
+                                decision.isForClones
+                                    ? ", read by recomputed ops alone"
+                                    : "")
+                      .str();
+    };
+    if (isStashed)
+      text(remark::missed(value.getLoc(), options));
+    else
+      text(remark::passed(value.getLoc(), options));
+  }
+}
+
+/// Bytes of the arena that a module's function becomes; the module is used up.
+static FailureOr<uint64_t> findArenaBytes(OwningOpRef<ModuleOp> module,
+                                          StringRef name, int64_t alignment) {
+  PassManager manager(module->getContext());
+  manager.addPass(createEchoEliminateDeadNodesPass());
+  manager.addPass(createEchoFormKernelsPass());
+  manager.addPass(createEchoOutlineKernelsPass());
+  manager.addPass(createEchoBufferizePass());
+  if (failed(manager.run(*module)))
+    return failure();
+  FailureOr<MemoryPlan> plan =
+      computeMemoryPlan(module->lookupSymbol<func::FuncOp>(name), alignment);
+  if (failed(plan))
+    return failure();
+  return plan->arena.bytes;
+}
+
+static void emitSummary(func::FuncOp function, const RematResult &result) {
+  auto options = remark::RemarkOpts::name("Plan").category(kCategory);
+  if (result.after.recomputedOps == 0) {
+    if (auto remark = remark::missed(function.getLoc(), options))
+      remark << "nothing to recompute: no op releases more than it needs";
+    return;
+  }
+  std::string text =
+      llvm::formatv("recomputes {0} ops: {1} bytes of feature maps instead of "
+                    "{2}, logical peak {3} instead of {4}",
+                    result.after.recomputedOps, result.after.featureMapBytes,
+                    result.before.featureMapBytes, result.after.peakBytes,
+                    result.before.peakBytes);
+  if (result.arenaBefore != 0)
+    text += llvm::formatv(", arena {0} instead of {1}", result.arenaAfter,
+                          result.arenaBefore);
+  if (result.isApplied) {
+    if (auto remark = remark::passed(function.getLoc(), options))
+      remark << text;
+  } else if (auto remark = remark::missed(function.getLoc(), options)) {
+    remark << "not applied, since it needs no less memory: " << text;
+  }
+}
+
+/// Applies the plan and takes it back if it doesn't make the arena smaller.
+static LogicalResult applyIfArenaShrinks(func::FuncOp function,
+                                         const RematGraph &graph,
+                                         const RematPlan &plan,
+                                         int64_t alignment,
+                                         RematResult &result) {
+  auto module = function->getParentOfType<ModuleOp>();
+  OwningOpRef<ModuleOp> old = module.clone();
+  FailureOr<uint64_t> before =
+      findArenaBytes(old->clone(), function.getName(), alignment);
+  if (failed(before))
+    return failure();
+  applyRematPlan(graph, plan);
+  FailureOr<uint64_t> after =
+      findArenaBytes(module.clone(), function.getName(), alignment);
+  if (succeeded(after)) {
+    result.arenaBefore = *before;
+    result.arenaAfter = *after;
+    result.isApplied = *after < *before;
+  }
+  if (!result.isApplied)
+    function.getBody().takeBody(
+        old->lookupSymbol<func::FuncOp>(function.getName()).getBody());
+  return success(succeeded(after));
+}
+
+FailureOr<RematResult>
+mlir::echo::rematerialize(func::FuncOp function, unsigned loss,
+                          const RematOptions &options, const CostModel &model) {
+  FailureOr<RematGraph> graph = RematGraph::build(function, loss, model);
+  if (failed(graph))
+    return failure();
+  const RematProblem &problem = graph->getProblem();
+  RematPlan plan;
+  if (!planRemat(problem, options.strategy, plan)) {
+    auto names = llvm::map_range(rematStrategies(), [](const auto &strategy) {
+      return StringRef(strategy.name.data(), strategy.name.size());
+    });
+    return function.emitError("expected the strategy to be one of ")
+           << llvm::join(names, ", ") << ", found '" << options.strategy << "'";
+  }
+  std::string error;
+  if (!checkRematPlan(problem, plan, error))
+    return function.emitError("internal error: the plan isn't valid: ")
+           << error;
+  RematResult result;
+  result.before = measureRemat(problem, RematPlan());
+  result.after = measureRemat(problem, plan);
+  emitRemarks(*graph, plan);
+  if (!plan.clones.empty()) {
+    switch (options.promise) {
+    case RematPromise::Arena:
+      if (failed(applyIfArenaShrinks(function, *graph, plan, options.alignment,
+                                     result)))
+        return failure();
+      break;
+    case RematPromise::Peak:
+      result.isApplied = result.after.peakBytes <= result.before.peakBytes;
+      break;
+    case RematPromise::None:
+      result.isApplied = true;
+    }
+    if (result.isApplied && options.promise != RematPromise::Arena)
+      applyRematPlan(*graph, plan);
+  }
+  emitSummary(function, result);
+  return result;
+}
+
+namespace {
+
+struct EchoRematPass : public echo::impl::EchoRematPassBase<EchoRematPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> target = findFunction(getOperation(), function);
+    if (failed(target))
+      return signalPassFailure();
+    std::optional<int64_t> lossOption;
+    if (loss != -1)
+      lossOption = loss;
+    // A default strategy is for training steps, and lets others be.
+    if (strategy.empty() && !lossOption && !findLoss(*target))
+      return;
+    FailureOr<unsigned> index = getLossIndex(*target, lossOption);
+    CostModel model;
+    if (failed(index) ||
+        failed(loadCostModel(device, model,
+                             [&](const Twine &message) -> LogicalResult {
+                               return target->emitError(message);
+                             })))
+      return signalPassFailure();
+    RematOptions options;
+    if (!strategy.empty())
+      options.strategy = strategy;
+    options.promise = promise;
+    options.alignment = alignment;
+    FailureOr<RematResult> result =
+        rematerialize(*target, *index, options, model);
+    if (failed(result))
+      return signalPassFailure();
+    recomputed = result->isApplied ? result->after.recomputedOps : 0;
+  }
+};
+
+} // namespace
