@@ -129,8 +129,8 @@ mlir::echo::buildEntryPipeline(OpPassManager &manager, ModuleOp module,
       });
 }
 
-void mlir::echo::buildToHostProgramPipeline(OpPassManager &manager) {
-  addCleanUp(manager);
+void mlir::echo::buildHostProgramPipeline(OpPassManager &manager) {
+  manager.addPass(createEchoEliminateDeadNodesPass());
   manager.addPass(createEchoFormKernelsPass());
   manager.addPass(createEchoOutlineKernelsPass());
   manager.addPass(createEchoBufferizePass());
@@ -138,7 +138,16 @@ void mlir::echo::buildToHostProgramPipeline(OpPassManager &manager) {
 
 void mlir::echo::buildToBuffersPipeline(OpPassManager &manager,
                                         const ToBuffersOptions &options) {
-  buildToHostProgramPipeline(manager);
+  addCleanUp(manager);
+  manager.addPass(createEchoEliminateDeadNodesPass());
+  EchoRematPassOptions remat;
+  remat.function = options.function;
+  remat.strategy = options.strategy;
+  remat.device = options.device;
+  remat.promise = RematPromise::Arena;
+  remat.alignment = options.alignment;
+  manager.addPass(createEchoRematPass(remat));
+  buildHostProgramPipeline(manager);
   EchoPlanMemoryPassOptions planMemory;
   planMemory.alignment = options.alignment;
   manager.addPass(createEchoPlanMemoryPass(planMemory));

@@ -78,6 +78,8 @@ static LogicalResult lowerForCPU(ModuleOp module,
     return failure();
   ToBuffersOptions toBuffers;
   toBuffers.alignment = options.alignment;
+  toBuffers.function = entry;
+  toBuffers.strategy = options.strategy;
   buildToBuffersPipeline(manager, toBuffers);
   CPUToLLVMOptions toLLVM;
   toLLVM.entry = entry;

@@ -143,6 +143,7 @@ std::string ArtifactCache::key(StringRef graph,
   hasher.add(options.target);
   hasher.add(options.entry);
   hasher.add(options.optimizer);
+  hasher.add(options.strategy);
   hasher.add(options.cpu);
   hasher.add(options.features);
   hasher.add(options.alignment);

@@ -9,6 +9,7 @@
 #include "../CacheOptions.h"
 #include "../Diagnostics.h"
 #include "../LibraryOptions.h"
+#include "../StrategyOption.h"
 #include "../StandardStreams.h"
 #include "Echo/InitAll.h"
 #include "OutputFile.h"
@@ -57,6 +58,7 @@ struct CommandLine {
   cl::opt<std::string> target{"target", cl::desc("Target: cpu (the default)"),
                               cl::value_desc("name"), cl::init("cpu"),
                               cl::cat(category)};
+  StrategyOption strategy{category};
   cl::opt<std::string> optimizer{
       "optimizer",
       cl::desc("Build the gradient of a forward function and add a weight "
@@ -111,10 +113,14 @@ int main(int argc, char **argv) {
     return fail("expected an optimization level of 0 to 3, found " +
                 Twine(options.level));
 
+  if (std::string error = options.strategy.check(); !error.empty())
+    return fail(error);
+
   ArtifactOptions artifact;
   artifact.target = options.target;
   artifact.entry = options.entry;
   artifact.optimizer = options.optimizer;
+  artifact.strategy = options.strategy.get();
   artifact.cpu = options.cpu;
   artifact.features = options.features;
   artifact.alignment = options.alignment;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report.h"
+#include "Table.h"
 #include "Echo/Analysis/Layers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
@@ -64,26 +65,6 @@ std::vector<LayerMemory> plan::groupByLayer(const StepMemory &memory,
   return sorted;
 }
 
-/// "1234 B", "12.1 KiB", "3.41 MiB", "10.00 GiB"
-static std::string showBytes(uint64_t bytes) {
-  if (bytes < 10240)
-    return std::to_string(bytes) + " B";
-  static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  for (; value >= 1024; value /= 1024)
-    ++unit;
-  return llvm::formatv("{0:f2} {1}", value, units[unit]);
-}
-
-static std::string showSeconds(double seconds) {
-  if (seconds < 1e-3)
-    return llvm::formatv("{0:f2} us", seconds * 1e6);
-  if (seconds < 1)
-    return llvm::formatv("{0:f2} ms", seconds * 1e3);
-  return llvm::formatv("{0:f3} s", seconds);
-}
-
 /// "128x50xf32"
 static std::string showShape(Type type) {
   std::string text;
@@ -94,36 +75,6 @@ static std::string showShape(Type type) {
   stream << shaped.getElementType();
   return text;
 }
-
-namespace {
-
-/// Columns of text: the first to the left, the others to the right.
-class Table {
-public:
-  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
-
-  void print(llvm::raw_ostream &os) const {
-    std::vector<size_t> widths;
-    for (const auto &row : rows) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (auto [width, cell] : llvm::zip(widths, row))
-        width = std::max(width, cell.size());
-    }
-    for (const auto &row : rows) {
-      std::string line = "  ";
-      for (size_t i = 0; i < row.size(); ++i) {
-        std::string padding(widths[i] - row[i].size(), ' ');
-        line += i == 0 ? row[i] + padding : "  " + padding + row[i];
-      }
-      os << StringRef(line).rtrim() << "\n";
-    }
-  }
-
-private:
-  std::vector<std::vector<std::string>> rows;
-};
-
-} // namespace
 
 static void printTotals(const StepPlan &plan, llvm::raw_ostream &os) {
   const StepMemory &memory = plan.memory;
@@ -212,7 +163,7 @@ static void printTime(const StepPlan &plan, const StepPlan &baseline,
   if (!model.measured.empty())
     os << ", " << time.measuredCalls << " of them measured";
   os << ")\n";
-  if (&plan != &baseline)
+  if (plan.recomputedOps != 0)
     os << "overhead: " << llvm::format("%.2f%%", 100 * overhead(plan, baseline))
        << "\n";
 }
@@ -222,7 +173,10 @@ void plan::printTables(const StepPlan &plan, const StepPlan &baseline,
                        llvm::raw_ostream &os) {
   os << "@" << plan.function << ", strategy " << plan.strategy << ": "
      << plan.forwardOps << " forward ops, " << plan.backwardOps << " backward, "
-     << plan.sideOps << " side, " << plan.recomputedOps << " recomputed\n\n";
+     << plan.sideOps << " side, " << plan.recomputedOps << " recomputed\n";
+  if (plan.isGivenUp)
+    os << "The strategy's plan needs no less memory and isn't applied.\n";
+  os << "\n";
   printTotals(plan, os);
   printStructures(plan, os);
   printLayers(plan, depth, os);
@@ -237,10 +191,10 @@ static ordered_json structuresJson(const StructureBytes &bytes) {
   return json;
 }
 
-std::string plan::makeJson(const StepPlan &plan, const StepPlan &baseline,
-                           unsigned depth) {
+static ordered_json makeReport(const StepPlan &plan, const StepPlan &baseline,
+                               unsigned depth) {
   ordered_json json;
-  json["strategy"] = plan.strategy.str();
+  json["strategy"] = plan.strategy;
   json["bytes"] = {{"persistent", plan.memory.persistentBytes},
                    {"feature_maps", plan.memory.featureMapBytes},
                    {"logical_peak", plan.memory.logicalPeakBytes},
@@ -269,7 +223,57 @@ std::string plan::makeJson(const StepPlan &plan, const StepPlan &baseline,
                      {"kernels", plan.seconds.kernels},
                      {"placement", plan.seconds.placement},
                      {"analysis", plan.seconds.analysis}};
-  // Names may be any bytes.
+  return json;
+}
+
+/// Names may be any bytes.
+static std::string dump(const ordered_json &json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) +
          "\n";
+}
+
+std::string plan::makeJson(const StepPlan &plan, const StepPlan &baseline,
+                           unsigned depth) {
+  return dump(makeReport(plan, baseline, depth));
+}
+
+/// True if tools would apply a plan.
+static bool isApplied(const StepPlan &plan, const StepPlan &baseline) {
+  return plan.recomputedOps != 0 && plan.arenaBytes < baseline.arenaBytes;
+}
+
+void plan::printComparison(ArrayRef<StepPlan> plans, llvm::raw_ostream &os) {
+  const StepPlan &baseline = plans.front();
+  os << "@" << baseline.function << ": " << baseline.forwardOps
+     << " forward ops, " << baseline.backwardOps << " backward, "
+     << baseline.sideOps << " side\n\n";
+  Table table;
+  table.add({"strategy", "total", "of none", "feature maps", "arena",
+             "recomputed", "overhead", "planned in", "applied"});
+  for (const StepPlan &plan : plans) {
+    double ratio = plan.totalBytes == 0
+                       ? 1
+                       : double(plan.totalBytes) / baseline.totalBytes;
+    std::string applied = plan.recomputedOps == 0       ? "-"
+                          : isApplied(plan, baseline) ? "yes"
+                                                        : "no";
+    table.add({plan.strategy, showBytes(plan.totalBytes),
+               llvm::formatv("{0:F3}", ratio).str(),
+               showBytes(plan.memory.featureMapBytes),
+               showBytes(plan.arenaBytes), std::to_string(plan.recomputedOps),
+               llvm::formatv("{0:F2}%", 100 * overhead(plan, baseline)).str(),
+               showSeconds(plan.seconds.remat), applied});
+  }
+  table.print(os);
+}
+
+std::string plan::makeComparisonJson(ArrayRef<StepPlan> plans,
+                                     unsigned depth) {
+  ordered_json json;
+  for (const StepPlan &plan : plans) {
+    ordered_json report = makeReport(plan, plans.front(), depth);
+    report["applied"] = isApplied(plan, plans.front());
+    json["strategies"].push_back(std::move(report));
+  }
+  return dump(json);
 }

@@ -33,6 +33,12 @@ void printTables(const StepPlan &plan, const StepPlan &baseline,
 std::string makeJson(const StepPlan &plan, const StepPlan &baseline,
                      unsigned depth);
 
+/// A table of strategies, the first of which is none.
+void printComparison(ArrayRef<StepPlan> plans, llvm::raw_ostream &os);
+
+/// The reports of all of them as JSON, and whether each would be applied.
+std::string makeComparisonJson(ArrayRef<StepPlan> plans, unsigned depth);
+
 } // namespace mlir::echo::plan
 
 #endif // ECHO_TOOLS_ECHOPLAN_REPORT_H

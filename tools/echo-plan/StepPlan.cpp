@@ -12,6 +12,7 @@
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Transforms/PlanMemory.h"
+#include "Echo/Transforms/Remat.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -20,23 +21,6 @@
 using namespace mlir;
 using namespace mlir::echo;
 using namespace mlir::echo::plan;
-
-static FailureOr<uint64_t> keepEverything(ModuleOp, StringRef) {
-  return uint64_t(0);
-}
-
-static const Strategy kStrategies[] = {
-    {"none", "keep every value that the backward part reads", keepEverything}};
-
-ArrayRef<Strategy> plan::strategies() { return kStrategies; }
-
-const Strategy *plan::findStrategy(StringRef name) {
-  const Strategy *found =
-      llvm::find_if(kStrategies, [&](const Strategy &strategy) {
-        return strategy.name == name;
-      });
-  return found == std::end(kStrategies) ? nullptr : found;
-}
 
 namespace {
 
@@ -56,58 +40,72 @@ private:
 
 class StepPlanner {
 public:
-  StepPlanner(ModuleOp module, const StepOptions &options,
-              const Strategy &strategy, const planning::CostModel &model)
-      : module(module), options(options), strategy(strategy), model(model) {}
+  StepPlanner(ModuleOp module, const TrainingStep &step,
+              const StepOptions &options, StringRef strategy,
+              const planning::CostModel &model)
+      : module(module), step(step), options(options), strategy(strategy),
+        model(model),
+        function(module.lookupSymbol<func::FuncOp>(step.function)) {}
 
   FailureOr<StepPlan> run();
 
 private:
-  LogicalResult buildTrainingStep();
-  LogicalResult markLoss();
+  LogicalResult applyStrategy();
   LogicalResult countOps();
   LogicalResult planArena(MemoryPlan &memoryPlan);
   LogicalResult addTimes(const SymbolTable &symbols, const StepParts &parts);
 
   ModuleOp module;
+  const TrainingStep &step;
   const StepOptions &options;
-  const Strategy &strategy;
+  StringRef strategy;
   const planning::CostModel &model;
 
   func::FuncOp function;
-  unsigned loss = 0;
   StepPlan plan;
   Stopwatch watch;
 };
 
 } // namespace
 
-LogicalResult StepPlanner::buildTrainingStep() {
+FailureOr<TrainingStep> plan::makeTrainingStep(ModuleOp module,
+                                               const StepOptions &options) {
+  TrainingStep step;
+  Stopwatch watch;
   PassManager manager(module.getContext());
   TrainingStepOptions trainingStep;
   trainingStep.optimizer = options.optimizer;
-  if (failed(isolateEntry(module, options.entry, plan.function)))
+  if (failed(isolateEntry(module, options.entry, step.function)))
     return failure();
-  trainingStep.function = plan.function;
+  trainingStep.function = step.function;
   if (failed(buildEntryPipeline(manager, module, trainingStep)) ||
       failed(manager.run(module)))
     return failure();
-  function = module.lookupSymbol<func::FuncOp>(plan.function);
-  return success();
+  auto function = module.lookupSymbol<func::FuncOp>(step.function);
+  FailureOr<unsigned> loss = getLossIndex(function);
+  if (failed(loss))
+    return failure();
+  step.loss = *loss;
+  // The loss's place is known on tensors; buffers need the attribute.
+  function.setResultAttr(*loss, kLossAttr, UnitAttr::get(module.getContext()));
+  watch.addTo(step.seconds);
+  return step;
 }
 
-/// The loss's place is known on tensors; buffers need the attribute.
-LogicalResult StepPlanner::markLoss() {
-  FailureOr<unsigned> index = getLossIndex(function);
-  if (failed(index))
+LogicalResult StepPlanner::applyStrategy() {
+  RematOptions remat;
+  remat.strategy = strategy.str();
+  remat.promise = RematPromise::None;
+  FailureOr<RematResult> result =
+      rematerialize(function, step.loss, remat, model);
+  if (failed(result))
     return failure();
-  loss = *index;
-  function.setResultAttr(loss, kLossAttr, UnitAttr::get(module.getContext()));
+  plan.recomputedOps = result->after.recomputedOps;
   return success();
 }
 
 LogicalResult StepPlanner::countOps() {
-  FailureOr<StepParts> parts = findStepParts(function, loss);
+  FailureOr<StepParts> parts = findStepParts(function, step.loss);
   if (failed(parts))
     return failure();
   plan.forwardOps = parts->count(StepPart::Forward);
@@ -151,21 +149,18 @@ LogicalResult StepPlanner::addTimes(const SymbolTable &symbols,
 }
 
 FailureOr<StepPlan> StepPlanner::run() {
-  plan.strategy = strategy.name;
-  if (failed(buildTrainingStep()) || failed(markLoss()))
-    return failure();
-  watch.addTo(plan.seconds.trainingStep);
-  FailureOr<uint64_t> recomputed = strategy.apply(module, plan.function);
-  if (failed(recomputed))
-    return failure();
-  plan.recomputedOps = *recomputed;
-  watch.addTo(plan.seconds.remat);
+  plan.strategy = strategy.str();
+  plan.function = step.function;
+  plan.seconds.trainingStep = step.seconds;
   if (failed(countOps()))
     return failure();
   watch.addTo(plan.seconds.analysis);
+  if (failed(applyStrategy()))
+    return failure();
+  watch.addTo(plan.seconds.remat);
 
   PassManager manager(module.getContext());
-  buildToHostProgramPipeline(manager);
+  buildHostProgramPipeline(manager);
   if (failed(manager.run(module)))
     return failure();
   watch.addTo(plan.seconds.kernels);
@@ -196,8 +191,19 @@ FailureOr<StepPlan> StepPlanner::run() {
   return std::move(plan);
 }
 
-FailureOr<StepPlan> plan::planStep(ModuleOp module, const StepOptions &options,
-                                   const Strategy &strategy,
-                                   const planning::CostModel &model) {
-  return StepPlanner(module, options, strategy, model).run();
+FailureOr<StepPlan> plan::planStep(ModuleOp module, const TrainingStep &step,
+                                   const StepOptions &options,
+                                   StringRef strategy,
+                                   const planning::CostModel &model,
+                                   OwningOpRef<ModuleOp> &program) {
+  program = module.clone();
+  return StepPlanner(*program, step, options, strategy, model).run();
+}
+
+StepPlan plan::withoutPlan(const StepPlan &baseline, const StepPlan &givenUp) {
+  StepPlan plan = baseline;
+  plan.strategy = givenUp.strategy;
+  plan.isGivenUp = givenUp.recomputedOps != 0;
+  plan.seconds = givenUp.seconds;
+  return plan;
 }

@@ -12,23 +12,10 @@
 #include "Echo/Analysis/StepMemory.h"
 #include "Echo/Planning/Cost.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include <string>
 
 namespace mlir::echo::plan {
-
-/// A way to make a training step smaller before its kernels are formed.
-struct Strategy {
-  StringRef name;
-  StringRef summary;
-  /// Rewrites the entry of a module and returns how many ops are computed
-  /// again. Fails with a diagnostic.
-  FailureOr<uint64_t> (*apply)(ModuleOp module, StringRef entry);
-};
-
-/// The strategies, `none` first.
-ArrayRef<Strategy> strategies();
-/// Null if there is none of this name.
-const Strategy *findStrategy(StringRef name);
 
 struct StepOptions {
   std::string entry;     ///< empty: the only public function
@@ -59,8 +46,10 @@ struct CallPlace {
 /// What is known of a training step under a strategy. `memory` refers to the
 /// module that was planned.
 struct StepPlan {
-  StringRef strategy;
+  std::string strategy;
   std::string function;
+  /// True if the strategy's plan was given up, since it needs no less memory.
+  bool isGivenUp = false;
   StepMemory memory;
   uint64_t arenaBytes = 0, totalBytes = 0;
   uint64_t forwardOps = 0, backwardOps = 0, sideOps = 0, recomputedOps = 0;
@@ -69,13 +58,29 @@ struct StepPlan {
   PhaseTimes seconds;
 };
 
-/// Makes the entry of `module` a training step, applies the strategy, takes the
-/// step through the pipeline that compiling takes up to its memory plan, and
-/// reads off what it needs. The module ends as a host program on buffers. Fails
-/// with a diagnostic.
-FailureOr<StepPlan> planStep(ModuleOp module, const StepOptions &options,
-                             const Strategy &strategy,
-                             const planning::CostModel &model);
+/// A training step on tensors.
+struct TrainingStep {
+  std::string function;
+  unsigned loss = 0; ///< index of the result
+  double seconds = 0; ///< that making it took
+};
+
+/// Makes the entry of `module` a training step. Fails with a diagnostic.
+FailureOr<TrainingStep> makeTrainingStep(ModuleOp module,
+                                         const StepOptions &options);
+
+/// Applies a strategy's plan to a copy of the step, takes it through the
+/// pipeline that compiling takes up to its memory plan, and reads off what it
+/// needs. `program` becomes the copy, a host program on buffers, which the plan
+/// refers to. Fails with a diagnostic.
+FailureOr<StepPlan> planStep(ModuleOp module, const TrainingStep &step,
+                             const StepOptions &options, StringRef strategy,
+                             const planning::CostModel &model,
+                             OwningOpRef<ModuleOp> &program);
+
+/// What a strategy comes to whose plan is given up: the baseline, and the time
+/// that planning took.
+StepPlan withoutPlan(const StepPlan &baseline, const StepPlan &givenUp);
 
 } // namespace mlir::echo::plan
 

@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "../LibraryOptions.h"
+#include "../StrategyOption.h"
+#include "Echo/Analysis/CallCosts.h"
 #include "Echo/InitAll.h"
 #include "OutputFile.h"
+#include "ProblemPlan.h"
 #include "Report.h"
 #include "StepPlan.h"
 #include "mlir/IR/AsmState.h"
@@ -28,17 +31,9 @@ using namespace mlir;
 using namespace mlir::echo;
 namespace cl = llvm::cl;
 
-static std::string strategyHelp() {
-  std::string text = "How to make the step smaller (default: none):";
-  for (const plan::Strategy &strategy : plan::strategies())
-    text += ("\n  " + strategy.name + ": " + strategy.summary).str();
-  return text;
-}
-
 namespace {
 
 struct CommandLine {
-  std::string strategyText = strategyHelp();
   std::string deviceText =
       "Device to model the time of: " + planning::builtinDeviceNames() +
       ", a device in JSON, or the report of a profiled run (default: cpu)";
@@ -57,9 +52,19 @@ struct CommandLine {
                "update: sgd, momentum or adam, options of --echo-optimizer "
                "after commas (adam,beta1=0.8,clip-norm=1)"),
       cl::value_desc("optimizer"), cl::cat(category)};
-  cl::opt<std::string> strategy{"strategy", cl::desc(strategyText),
-                                cl::value_desc("name"), cl::init("none"),
-                                cl::cat(category)};
+  StrategyOption strategy{category};
+  cl::opt<bool> compare{
+      "compare",
+      cl::desc("Print a table of all strategies: each one's plan as it is, and "
+               "whether it would be applied"),
+      cl::cat(category)};
+  cl::opt<std::string> problem{
+      "problem",
+      cl::desc("Plan a problem in JSON instead of a model (docs/remat.md)"),
+      cl::value_desc("file.json, or -"), cl::cat(category)};
+  cl::opt<std::string> savePlan{
+      "save-plan", cl::desc("Write the problem's plan there as JSON"),
+      cl::value_desc("file.json"), cl::cat(category)};
   cl::opt<std::string> device{"device", cl::desc(deviceText),
                               cl::value_desc("name or file.json"),
                               cl::init("cpu"), cl::cat(category)};
@@ -86,28 +91,6 @@ static int fail(const Twine &message) {
   return 1;
 }
 
-/// A built-in device, or what a file describes. Returns false after an error.
-static bool loadDevice(StringRef name, planning::CostModel &model) {
-  if (const planning::Device *device =
-          planning::findDevice(std::string_view(name.data(), name.size()))) {
-    model.device = *device;
-    return true;
-  }
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(name, &error);
-  if (!file) {
-    fail("--device=" + name + ": expected " + planning::builtinDeviceNames() +
-         ", or a JSON file (" + error + ")");
-    return false;
-  }
-  StringRef text = file->getBuffer();
-  if (planning::readCostModel(std::string_view(text.data(), text.size()), model,
-                              error))
-    return true;
-  fail("--device=" + name + ": " + error);
-  return false;
-}
-
 static bool writeReport(StringRef path, StringRef json) {
   std::string error = ::echo::writeOutput(path.str(), json);
   if (!error.empty())
@@ -122,17 +105,38 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(
       argc, argv,
       "Tells the memory that a training step needs, without running it\n");
-  const plan::Strategy *strategy = plan::findStrategy(options.strategy);
-  if (!strategy) {
-    auto names =
-        llvm::map_range(plan::strategies(),
-                        [](const plan::Strategy &known) { return known.name; });
-    return fail("--strategy=" + options.strategy + ": expected " +
-                llvm::join(names, ", "));
-  }
+  if (std::string error = options.strategy.check(); !error.empty())
+    return fail(error);
+  if (options.compare && !options.strategy.get().empty())
+    return fail("--compare shows all strategies: --strategy has no meaning");
   planning::CostModel model;
-  if (!loadDevice(options.device, model))
+  if (failed(loadCostModel(options.device, model, [](const Twine &message) {
+        fail("--" + message);
+        return failure();
+      })))
     return 1;
+
+  if (options.compare && !options.savePlan.empty())
+    return fail("--compare makes several plans: --save-plan has no meaning");
+  if (!options.problem.empty()) {
+    if (options.input.getNumOccurrences() != 0)
+      return fail("--problem takes the place of a model, found " +
+                  options.input);
+    plan::ProblemOptions problemOptions;
+    problemOptions.problem = options.problem;
+    problemOptions.strategy = options.strategy.get().empty()
+                                  ? "echo"
+                                  : options.strategy.get();
+    problemOptions.savePlan = options.savePlan;
+    problemOptions.report = options.report;
+    problemOptions.compare = options.compare;
+    problemOptions.quiet = options.quiet;
+    std::string error =
+        plan::planProblem(problemOptions, model, llvm::outs());
+    return error.empty() ? 0 : fail(error);
+  }
+  if (!options.savePlan.empty())
+    return fail("--save-plan saves the plan of a --problem");
 
   auto start = std::chrono::steady_clock::now();
   DialectRegistry registry;
@@ -163,17 +167,47 @@ int main(int argc, char **argv) {
   stepOptions.entry = options.entry;
   stepOptions.optimizer = options.optimizer;
   stepOptions.alignment = options.alignment;
-  FailureOr<plan::StepPlan> stepPlan =
-      plan::planStep(*module, stepOptions, *strategy, model);
-  if (failed(stepPlan))
+  FailureOr<plan::TrainingStep> step =
+      plan::makeTrainingStep(*module, stepOptions);
+  if (failed(step))
     return 1;
-  stepPlan->seconds.read = readSeconds.count();
-  if (!options.quiet)
-    plan::printTables(*stepPlan, *stepPlan, model, options.layerDepth,
-                      llvm::outs());
-  if (!options.report.empty() &&
-      !writeReport(options.report,
-                   plan::makeJson(*stepPlan, *stepPlan, options.layerDepth)))
-    return 1;
-  return 0;
+  // Host programs, which the plans refer to.
+  std::vector<OwningOpRef<ModuleOp>> programs;
+  std::vector<plan::StepPlan> plans;
+  std::vector<std::string> names = {"none"};
+  if (options.compare)
+    for (const planning::RematStrategy &strategy : planning::rematStrategies()) {
+      if (strategy.name != "none")
+        names.emplace_back(strategy.name);
+    }
+  else if (options.strategy.get() != "none")
+    names.push_back(options.strategy.get().empty() ? "echo"
+                                                   : options.strategy.get());
+  for (const std::string &name : names) {
+    FailureOr<plan::StepPlan> stepPlan = plan::planStep(
+        *module, *step, stepOptions, name, model, programs.emplace_back());
+    if (failed(stepPlan))
+      return 1;
+    stepPlan->seconds.read = readSeconds.count();
+    plans.push_back(std::move(*stepPlan));
+  }
+  const plan::StepPlan &baseline = plans.front();
+  // What the other tools do: a plan that needs no less memory isn't applied.
+  plan::StepPlan chosen = plans.back();
+  if (plans.back().arenaBytes >= baseline.arenaBytes)
+    chosen = plan::withoutPlan(baseline, plans.back());
+  if (!options.quiet) {
+    if (options.compare)
+      plan::printComparison(plans, llvm::outs());
+    else
+      plan::printTables(chosen, baseline, model, options.layerDepth,
+                        llvm::outs());
+  }
+  if (options.report.empty())
+    return 0;
+  std::string json =
+      options.compare
+          ? plan::makeComparisonJson(plans, options.layerDepth)
+          : plan::makeJson(chosen, baseline, options.layerDepth);
+  return writeReport(options.report, json) ? 0 : 1;
 }

@@ -10,11 +10,13 @@
 #include "../Diagnostics.h"
 #include "../LibraryOptions.h"
 #include "../StandardStreams.h"
+#include "../StrategyOption.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/InitAll.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Artifact.h"
 #include "Echo/Transforms/Bufferize.h"
+#include "Echo/Transforms/Passes.h"
 #include "Training.h"
 #include "common/Error.h"
 #include "common/Files.h"
@@ -68,6 +70,7 @@ struct Options {
       cl::values(clEnumValN(Precision::Exact, "exact",
                             "in the declared types (default)"),
                  clEnumValN(Precision::F64, "f64", "every float in f64"))};
+  mlir::echo::StrategyOption strategy{category};
   cl::opt<std::string> optimizer{
       "optimizer", cl::cat(category), cl::value_desc("kind[,option=value...]"),
       cl::desc("Make a training step of a forward graph: sgd, momentum or "
@@ -212,6 +215,7 @@ std::unique_ptr<Step> compile(llvm::StringRef content, const Options &options,
   mlir::echo::ArtifactOptions artifact;
   artifact.entry = options.entry;
   artifact.optimizer = options.optimizer;
+  artifact.strategy = options.strategy.get();
   artifact.phases = &parts;
   if (options.threads != 0)
     artifact.threads = options.threads;
@@ -271,6 +275,16 @@ std::unique_ptr<Step> interpret(Model &model, mlir::func::FuncOp function,
         failed(manager.run(model.get())))
       throw Diagnosed();
   }
+  if (!options.strategy.get().empty()) {
+    mlir::PassManager manager(model.getContext());
+    mlir::echo::EchoRematPassOptions remat;
+    remat.function = function.getName().str();
+    remat.strategy = options.strategy.get();
+    remat.promise = mlir::echo::RematPromise::Arena;
+    manager.addPass(mlir::echo::createEchoRematPass(remat));
+    if (failed(manager.run(model.get())))
+      throw Diagnosed();
+  }
   if (failed(mlir::echo::nameTensors(function)))
     throw Diagnosed();
   return interpretStep(function, options.precision == Precision::Exact);
@@ -307,6 +321,8 @@ void runTool(const Options &options) {
     training.inputs.push_back(splitAssignment(text, "--input"));
   for (const std::string &text : options.scalars)
     training.scalars.push_back(splitAssignment(text, "--set"));
+  if (std::string error = options.strategy.check(); !error.empty())
+    throwInvalid(error);
   if (options.checkpointEvery != 0 && training.checkpoint.empty())
     throwInvalid("--checkpoint-every needs --checkpoint");
   if (options.precision.getNumOccurrences() && !interpreted)
@@ -322,10 +338,11 @@ void runTool(const Options &options) {
   std::unique_ptr<Model> model;
   std::unique_ptr<Step> step;
   if (isSharedObject(content)) {
-    if (interpreted || !options.entry.empty() || !options.optimizer.empty())
+    if (interpreted || !options.entry.empty() || !options.optimizer.empty() ||
+        !options.strategy.get().empty())
       throwInvalid("'" + options.model +
-                   "' is compiled: --target=interpreter, --entry and "
-                   "--optimizer take an .mlir file");
+                   "' is compiled: --target=interpreter, --entry, --optimizer "
+                   "and --strategy take an .mlir file");
     checkOutputs(training);
     step = openArtifact(options.model, static_cast<int>(options.threads));
   } else if (interpreted) {

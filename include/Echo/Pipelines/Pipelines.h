@@ -37,6 +37,20 @@ struct ToBuffersOptions : PassPipelineOptions<ToBuffersOptions> {
       *this, "alignment",
       llvm::cl::desc("Alignment of buffers in the arena in bytes"),
       llvm::cl::init(64)};
+  Option<std::string> function{
+      *this, "function",
+      llvm::cl::desc("Training step; default: the only public function"),
+      llvm::cl::init("")};
+  Option<std::string> strategy{
+      *this, "strategy",
+      llvm::cl::desc("What to recompute: none, mirror, echo-paper or echo; "
+                     "default: echo if the function has a loss. Applied if the "
+                     "arena is smaller then"),
+      llvm::cl::init("")};
+  Option<std::string> device{
+      *this, "device",
+      llvm::cl::desc("Device to model the time of for the strategy"),
+      llvm::cl::init("cpu")};
 };
 
 struct CPUToLLVMOptions : PassPipelineOptions<CPUToLLVMOptions> {
@@ -87,9 +101,9 @@ LogicalResult buildTrainingStepPipeline(
     llvm::function_ref<LogicalResult(const llvm::Twine &)> errorHandler);
 /// From a function on tensors to a host program of kernel and library calls on
 /// buffers of their own.
-void buildToHostProgramPipeline(OpPassManager &manager);
-/// `echo-to-buffers`: the same, then one arena for all buffers. Kernel
-/// functions stay on tensors.
+void buildHostProgramPipeline(OpPassManager &manager);
+/// `echo-to-buffers`: rematerialization, the same, then one arena for all
+/// buffers. Kernel functions stay on tensors.
 void buildToBuffersPipeline(OpPassManager &manager,
                             const ToBuffersOptions &options);
 /// `echo-cpu-to-llvm`: from there to the LLVM dialect: kernels as functions,

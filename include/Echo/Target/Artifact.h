@@ -36,6 +36,9 @@ struct ArtifactOptions {
   /// options ("adam,beta1=0.8") or options of echo-optimizer
   /// ("kind=adam beta1=0.8"). The gradient is built first.
   std::string optimizer;
+  /// What is computed again (planning::rematStrategies()); empty: echo if the
+  /// function has a loss.
+  std::string strategy;
   /// LLVM's name of the CPU; "native" for this machine's.
   std::string cpu = "native";
   /// LLVM target features to add, "+avx2,-avx512f".

@@ -12,7 +12,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
 
 assert list(report) == ["strategy", "bytes", "by_structure", "by_layer", "ops",
                         "time", "overhead", "seconds"], list(report)
-assert report["strategy"] == "none"
+assert report["strategy"] == "echo"
 assert report["bytes"] == {
     "persistent": 2112, "feature_maps": 4096, "logical_peak": 16712,
     "arena": 16832, "total": 18944}, report["bytes"]
