@@ -6,8 +6,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===------------------------------------------------------------------------===#
-"""Plans the training steps of the zoo's models at full size and writes
-docs/results/memory.md and the table in README.md.
+"""Plans the training steps of the zoo's models at full size with every strategy
+and writes docs/results/memory.md, docs/results/remat.md and the table in
+README.md.
 
 Nothing is run: the bytes are what the runtime would allocate, the times are
 modelled. With --check nothing is written, and the exit code is 1 if a file
@@ -46,15 +47,17 @@ END = "<!-- memory: end -->\n"
 
 
 def plan(tools, model, folder):
+    """The reports of all strategies by name."""
     path = os.path.join(folder, "model.mlir")
     report = os.path.join(folder, "report.json")
     subprocess.run([os.path.join(tools, "echo-zoo"), *model, "-o", path],
                    check=True)
     subprocess.run([os.path.join(tools, "echo-plan"), path, "--optimizer=adam",
-                    "--device=" + DEVICE, "--quiet", "--report=" + report],
-                   check=True)
+                    "--device=" + DEVICE, "--quiet", "--compare",
+                    "--report=" + report], check=True)
     with open(report, encoding="utf-8") as file:
-        return json.load(file)
+        reports = json.load(file)["strategies"]
+    return {report["strategy"]: report for report in reports}
 
 
 def gigabytes(number):
@@ -68,23 +71,59 @@ def table(header, rows):
     return "\n".join(lines) + "\n"
 
 
+def ratio(plans, strategy="echo"):
+    return (plans["none"]["bytes"]["total"]
+            / plans[strategy]["bytes"]["total"])
+
+
+def percent(share):
+    return "%+.1f%%" % (100 * share)
+
+
 def summary(plans):
     """The README's table."""
     return table(
-        ["training step (Adam, length 100)", "total GB", "parameters and state",
-         "arena", "feature maps", "seconds, modelled"],
-        [[name, gigabytes(report["bytes"]["total"]),
-          gigabytes(report["bytes"]["persistent"]),
-          gigabytes(report["bytes"]["arena"]),
-          gigabytes(report["bytes"]["feature_maps"]),
-          "%.2f" % report["time"]["modelled"]] for name, report in plans])
+        ["training step (Adam, length 100)", "GB without",
+         "GB with `echo`", "ratio", "parameters and state", "modelled time"],
+        [[name, gigabytes(by["none"]["bytes"]["total"]),
+          gigabytes(by["echo"]["bytes"]["total"]), "%.2f" % ratio(by),
+          gigabytes(by["none"]["bytes"]["persistent"]),
+          percent(by["echo"]["overhead"]["modelled"])]
+         for name, by in plans])
+
+
+def strategies_page(plans):
+    text = """# Rematerialization of training steps
+
+Written by `benchmarks/memory.py` from `echo-plan --optimizer=adam --compare
+--device=%s`; the strategies are described in [remat.md](../remat.md), the sizes
+in [memory.md](memory.md). Each strategy's plan is taken as it is; "applied" says
+whether tools would take it. Nothing was run: bytes are what the runtime would
+allocate, times are modelled.
+""" % DEVICE
+    for name, by in plans:
+        rows = [[strategy, gigabytes(report["bytes"]["total"]),
+                 "%.2f" % ratio(by, strategy),
+                 gigabytes(report["bytes"]["feature_maps"]),
+                 gigabytes(report["bytes"]["arena"]),
+                 str(report["ops"]["recomputed"]),
+                 "%.1f" % (1e3 * report["time"]["modelled"]),
+                 percent(report["overhead"]["modelled"]),
+                 "yes" if report["applied"] else "no"]
+                for strategy, report in by.items()]
+        text += "\n## %s\n\n%s" % (name, table(
+            ["strategy", "total GB", "ratio", "feature maps", "arena",
+             "ops recomputed", "ms a step", "overhead", "applied"], rows))
+    return text
 
 
 def results_page(plans):
+    each = [(name + suffix, by[strategy]) for name, by in plans
+            for strategy, suffix in (("none", ""), ("echo", ", `echo`"))]
     structures = table(
         ["GB at the peak"] + [name.replace("_", " ") for name in STRUCTURES],
         [[name] + [gigabytes(report["by_structure"][structure])
-                   for structure in STRUCTURES] for name, report in plans])
+                   for structure in STRUCTURES] for name, report in each])
     arenas = table(
         ["bytes", "persistent", "logical peak", "arena", "arena / peak",
          "ops forward", "backward"],
@@ -92,18 +131,19 @@ def results_page(plans):
           str(report["bytes"]["logical_peak"]), str(report["bytes"]["arena"]),
           "%.4f" % (report["bytes"]["arena"] / report["bytes"]["logical_peak"]),
           str(report["ops"]["forward"]), str(report["ops"]["backward"])]
-         for name, report in plans])
+         for name, report in each])
     layers = "".join(
         "\n### %s\n\n%s" % (name, table(
             ["layer", "GB at the peak", "feature maps"],
             [[layer["layer"] or "(none)", gigabytes(layer["bytes"]),
               gigabytes(layer["feature_maps"])]
              for layer in report["by_layer"] if layer["bytes"] >= 5e6]))
-        for name, report in plans)
+        for name, report in each)
     return """# Memory of training steps
 
-Written by `benchmarks/memory.py` from `echo-plan --optimizer=adam
---strategy=none`; the words are in [plan.md](../plan.md). GB are 1e9 bytes. Nothing
+Written by `benchmarks/memory.py` from `echo-plan --optimizer=adam`, without
+rematerialization and with the strategy `echo` ([remat.md](remat.md) has all
+strategies); the words are in [plan.md](../plan.md). GB are 1e9 bytes. Nothing
 was run: the bytes are what the runtime would allocate; the seconds are modelled for
 an RTX 2080 Ti ([devices.md](../devices.md)) and no measurement.
 
@@ -158,16 +198,19 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         plans = []
         for name, model in MODELS:
-            report = plan(options.tools, model, folder)
-            plans.append((name, report))
-            print("%s: %s GB, planned in %.2f s" % (
-                name, gigabytes(report["bytes"]["total"]),
-                sum(report["seconds"].values())))
+            by = plan(options.tools, model, folder)
+            plans.append((name, by))
+            print("%s: %s GB, with echo %s" % (
+                name, gigabytes(by["none"]["bytes"]["total"]),
+                gigabytes(by["echo"]["bytes"]["total"])))
     readme = os.path.join(ROOT, "README.md")
     with open(readme, encoding="utf-8") as file:
         text = replace_between(file.read(), summary(plans))
-    results = os.path.join(ROOT, "docs", "results", "memory.md")
-    fresh = [write(results, results_page(plans), options.check),
+    results = os.path.join(ROOT, "docs", "results")
+    fresh = [write(os.path.join(results, "memory.md"), results_page(plans),
+                   options.check),
+             write(os.path.join(results, "remat.md"), strategies_page(plans),
+                   options.check),
              write(readme, text, options.check)]
     sys.exit(0 if all(fresh) else 1)
 

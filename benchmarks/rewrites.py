@@ -49,7 +49,7 @@ def run(*command):
 def measure(tools, model, passes):
     """Counts of the host program of a model's step."""
     text = run(tools("echo-opt"), model, "--pass-pipeline=builtin.module(%s,"
-               "echo-to-buffers)" % passes)
+               "echo-to-buffers{strategy=none})" % passes)
 
     def megabytes(name):
         found = re.search(r"echo\.%s = (\d+)" % name, text)
@@ -106,7 +106,8 @@ def main():
                     folder, "%s-%s.so" % (name, variant))
                 run(tools("echo-opt"), model,
                     "--pass-pipeline=builtin.module(%s)" % passes, "-o", step)
-                run(tools("echo-compile"), step, "-o", artifacts[variant])
+                run(tools("echo-compile"), step, "--strategy=none", "-o",
+                    artifacts[variant])
             best = {}
             for _ in range(2 if artifacts else 0):
                 for variant, artifact in artifacts.items():
