@@ -169,6 +169,8 @@ public:
     numRecomputedReaders.assign(numValues, 0);
     numSetReaders.assign(numValues, 0);
     numPending.assign(numOps, 0);
+    unitOf.assign(numOps, kNoIndex);
+    members.resize(numOps);
     frontierReaders.resize(numValues);
   }
 
@@ -176,15 +178,18 @@ public:
 
 private:
   void findDemanded(const std::vector<uint32_t> &subgraph);
-  void trimGroups(const std::vector<uint32_t> &subgraph);
+  void makeUnits(const std::vector<uint32_t> &subgraph, bool joinChains);
+  void trimUnits(const std::vector<uint32_t> &subgraph);
   void trimAsPaper(const std::vector<uint32_t> &subgraph);
-  void addToFrontier(uint32_t op);
-  std::vector<uint32_t> collectGroup(uint32_t op);
+  void addToFrontier(uint32_t unit);
+  std::vector<uint32_t> collectGroup(uint32_t unit);
   bool isWorthless(const std::vector<uint32_t> &set);
   bool isWorthlessToPaper(uint32_t op);
   void dropUseless();
   void dropSlow();
+  void dropUnneeded();
   void dropWhatDoesntPay() {
+    dropUnneeded();
     if (options.dropUseless)
       dropUseless();
     if (options.minSavedShare > 0 && problem.memoryBandwidth > 0)
@@ -219,10 +224,14 @@ private:
   std::vector<bool> isMarkedOp, isMarkedValue;
   std::vector<uint32_t> numSetReaders; ///< by value
 
-  // The frontier: ops that are recomputed from stashed values alone.
-  std::vector<uint32_t> numPending; ///< by op, inputs that are recomputed
-  std::vector<std::vector<uint32_t>> frontierReaders; ///< by value
-  /// Ops that trimming looked at and left, and what they read.
+  // Units are what trimming takes off at once: ops, or chains of them; each is
+  // named by its last op. The frontier: units that are recomputed from stashed
+  // values alone.
+  std::vector<uint32_t> unitOf;                ///< by op
+  std::vector<std::vector<uint32_t>> members;  ///< by unit, ascending
+  std::vector<uint32_t> numPending; ///< by unit, inputs that are recomputed
+  std::vector<std::vector<uint32_t>> frontierReaders; ///< by value, units
+  /// Units that trimming looked at and left, and what they read.
   std::vector<bool> isKept, staysForKept;
 };
 
@@ -236,36 +245,76 @@ void EchoPlanner::findDemanded(const std::vector<uint32_t> &subgraph) {
         setRecomputed(*it, true);
 }
 
-void EchoPlanner::addToFrontier(uint32_t op) {
-  for (uint32_t value : index.inputs(op))
-    frontierReaders[value].push_back(op);
-}
-
-/// The frontier's ops that share inputs with `op`, transitively: an input is
-/// stashed until none of its readers is recomputed.
-std::vector<uint32_t> EchoPlanner::collectGroup(uint32_t op) {
-  std::vector<uint32_t> group = {op}, values;
-  isMarkedOp[op] = true;
-  for (size_t i = 0; i < group.size(); ++i)
-    for (uint32_t value : index.inputs(group[i])) {
-      // A value that stays anyway ties nobody.
-      if (isMarkedValue[value] || hasLateReaders(value) || staysForKept[value])
-        continue;
-      isMarkedValue[value] = true;
-      values.push_back(value);
-      for (uint32_t reader : frontierReaders[value]) {
-        if (!base.recomputed[reader] || isMarkedOp[reader])
+/// Units of single ops; or an op whose results go to one unit alone is part of
+/// that one. Taking such an op off by itself may release nothing, since its
+/// inputs stay for others, and keeps back what follows it.
+void EchoPlanner::makeUnits(const std::vector<uint32_t> &subgraph,
+                            bool joinChains) {
+  for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it) {
+    uint32_t op = *it, unit = kNoIndex;
+    bool isForUnit = joinChains;
+    for (uint32_t value : problem.ops[op].results) {
+      isForUnit &= !hasLateReaders(value);
+      if (!isForUnit)
+        break;
+      for (uint32_t reader : index.earlyReaders(value)) {
+        if (!base.recomputed[reader])
           continue;
-        isMarkedOp[reader] = true;
-        group.push_back(reader);
+        isForUnit &= unit == kNoIndex || unit == unitOf[reader];
+        unit = unitOf[reader];
       }
     }
-  for (uint32_t member : group)
+    unitOf[op] = isForUnit && unit != kNoIndex ? unit : op;
+  }
+  for (uint32_t op : subgraph) {
+    members[op].clear();
+    numPending[op] = 0;
+    isKept[op] = false;
+    for (uint32_t value : index.inputs(op)) {
+      frontierReaders[value].clear();
+      staysForKept[value] = false;
+    }
+  }
+  for (uint32_t op : subgraph)
+    if (base.recomputed[op])
+      members[unitOf[op]].push_back(op);
+}
+
+void EchoPlanner::addToFrontier(uint32_t unit) {
+  for (uint32_t op : members[unit])
+    for (uint32_t value : index.inputs(op))
+      frontierReaders[value].push_back(unit);
+}
+
+/// The ops of the frontier's units that share inputs with `unit`, transitively:
+/// an input is stashed until none of its readers is recomputed.
+std::vector<uint32_t> EchoPlanner::collectGroup(uint32_t unit) {
+  std::vector<uint32_t> units = {unit}, ops, values;
+  isMarkedOp[unit] = true;
+  for (size_t i = 0; i < units.size(); ++i)
+    for (uint32_t op : members[units[i]]) {
+      ops.push_back(op);
+      for (uint32_t value : index.inputs(op)) {
+        // A value that stays anyway ties nobody.
+        if (isMarkedValue[value] || hasLateReaders(value) ||
+            staysForKept[value])
+          continue;
+        isMarkedValue[value] = true;
+        values.push_back(value);
+        for (uint32_t reader : frontierReaders[value]) {
+          if (!base.recomputed[reader] || isMarkedOp[reader])
+            continue;
+          isMarkedOp[reader] = true;
+          units.push_back(reader);
+        }
+      }
+    }
+  for (uint32_t member : units)
     isMarkedOp[member] = false;
   for (uint32_t value : values)
     isMarkedValue[value] = false;
-  std::sort(group.begin(), group.end());
-  return group;
+  std::sort(ops.begin(), ops.end());
+  return ops;
 }
 
 /// Lines 19 to 28 for a set of ops of which each reads stashed values and other
@@ -303,24 +352,26 @@ bool EchoPlanner::isWorthless(const std::vector<uint32_t> &set) {
 
 /// Lines 12 to 28. Groups that stay are looked at once; taking one off makes
 /// new ones of what it alone kept back.
-void EchoPlanner::trimGroups(const std::vector<uint32_t> &subgraph) {
+void EchoPlanner::trimUnits(const std::vector<uint32_t> &subgraph) {
   std::vector<uint32_t> worklist;
-  for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it) {
-    if (!base.recomputed[*it])
-      continue;
-    for (uint32_t value : index.inputs(*it))
-      numPending[*it] += isRecomputed(index.earlyProducer(value));
-    if (numPending[*it] == 0) {
+  for (uint32_t op : subgraph)
+    if (base.recomputed[op])
+      for (uint32_t value : index.inputs(op)) {
+        uint32_t producer = index.earlyProducer(value);
+        numPending[unitOf[op]] +=
+            isRecomputed(producer) && unitOf[producer] != unitOf[op];
+      }
+  for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it)
+    if (!members[*it].empty() && numPending[*it] == 0) {
       worklist.push_back(*it);
       addToFrontier(*it);
     }
-  }
   while (!worklist.empty()) {
-    uint32_t op = worklist.back();
+    uint32_t unit = worklist.back();
     worklist.pop_back();
-    if (!base.recomputed[op] || isKept[op])
+    if (!base.recomputed[unit] || isKept[unit])
       continue;
-    std::vector<uint32_t> group = collectGroup(op);
+    std::vector<uint32_t> group = collectGroup(unit);
     bool isOff = isWorthless(group);
     for (uint32_t member : group) {
       if (isOff) {
@@ -336,9 +387,9 @@ void EchoPlanner::trimGroups(const std::vector<uint32_t> &subgraph) {
     for (uint32_t member : group)
       for (uint32_t value : problem.ops[member].results)
         for (uint32_t reader : index.earlyReaders(value))
-          if (base.recomputed[reader] && --numPending[reader] == 0) {
-            worklist.push_back(reader);
-            addToFrontier(reader);
+          if (base.recomputed[reader] && --numPending[unitOf[reader]] == 0) {
+            worklist.push_back(unitOf[reader]);
+            addToFrontier(unitOf[reader]);
           }
   }
 }
@@ -402,6 +453,19 @@ void EchoPlanner::trimAsPaper(const std::vector<uint32_t> &subgraph) {
   }
   for (uint32_t op : subgraph)
     isMarkedOp[op] = false;
+}
+
+/// Takes off ops that nothing needs any more.
+void EchoPlanner::dropUnneeded() {
+  for (uint32_t op = problem.ops.size(); op-- > 0;) {
+    if (!base.recomputed[op])
+      continue;
+    bool isNeeded = false;
+    for (uint32_t value : problem.ops[op].results)
+      isNeeded |= hasLateReaders(value) || numRecomputedReaders[value] != 0;
+    if (!isNeeded)
+      setRecomputed(op, false);
+  }
 }
 
 /// Takes off ops together with everything that is recomputed for them if that
@@ -555,7 +619,7 @@ RematPlan EchoPlanner::chooseChains(RematFigures &figures) {
   bool tries = options.maxChain == EchoOptions::kTryChains;
   std::vector<uint32_t> bounds = {tries ? 0 : options.maxChain};
   if (tries)
-    bounds.insert(bounds.end(), {32, 8, 2});
+    bounds.insert(bounds.end(), {16, 4});
   RematPlan best;
   RematChoice whole = base;
   std::vector<uint32_t> wholeReaders = numRecomputedReaders;
@@ -582,28 +646,31 @@ RematPlan EchoPlanner::chooseChains(RematFigures &figures) {
   return best;
 }
 
-/// Gives up what is recomputed around the peak until neither that nor the stash
-/// is above the step's without a plan; all of it in the end.
+/// Gives up what is recomputed for the op at the peak until neither the peak nor
+/// the stash is above the step's without a plan; all of it in the end.
 void EchoPlanner::keepPeak(RematPlan &plan, RematFigures figures) {
-  constexpr unsigned kRounds = 6;
+  constexpr unsigned kRounds = 8;
   RematFigures limit = measureRemat(index, RematPlan());
+  auto giveUp = [&](uint32_t clone) {
+    uint32_t op = plan.clones[clone].op;
+    setRecomputed(op, false);
+    base.reasons[op] = RematReason::Peak;
+  };
   for (unsigned round = 0; !plan.clones.empty() &&
                            (figures.peakBytes > limit.peakBytes ||
                             figures.featureMapBytes > limit.featureMapBytes);
        ++round) {
+    // What the op reads goes; what is recomputed for that alone follows, and
+    // what others need as well moves to them.
     bool isGivenUp = false;
-    for (const RematClone &clone : plan.clones) {
-      if (round < kRounds && clone.before != figures.peakOp)
-        continue;
-      setRecomputed(clone.op, false);
-      base.reasons[clone.op] = RematReason::Peak;
-      isGivenUp = true;
-    }
-    // No clone runs there: those that are alive then lie before it.
-    if (!isGivenUp) {
-      round = kRounds - 1;
-      continue;
-    }
+    for (const RematRead &read : plan.reads)
+      if (read.op == figures.peakOp) {
+        giveUp(read.clone);
+        isGivenUp = true;
+      }
+    if (!isGivenUp || round >= kRounds)
+      for (uint32_t clone = 0; clone < plan.clones.size(); ++clone)
+        giveUp(clone);
     dropWhatDoesntPay();
     plan = chooseChains(figures);
   }
@@ -615,10 +682,14 @@ RematPlan EchoPlanner::run() {
                             : growFromSeeds(index);
   for (const std::vector<uint32_t> &subgraph : subgraphs) {
     findDemanded(subgraph);
-    if (options.trimGroups)
-      trimGroups(subgraph);
-    else
+    if (options.trimGroups) {
+      for (bool joinChains : {false, true}) {
+        makeUnits(subgraph, joinChains);
+        trimUnits(subgraph);
+      }
+    } else {
       trimAsPaper(subgraph);
+    }
   }
   dropWhatDoesntPay();
   RematFigures figures;

@@ -184,8 +184,16 @@ namespace {
 /// The evaluations that need a tensor, as places in the order that they run in.
 struct TensorLife {
   int64_t first = -1, last = -1, lastEarly = -1, lastLate = -1;
-  /// The result of `last` takes its memory.
+  /// A result of `last` takes its memory.
   bool isTaken = false;
+  /// It takes the memory of an input.
+  bool isPlaced = false;
+};
+
+/// A result that may take an input's memory.
+struct Overwrite {
+  int64_t place;
+  uint32_t input, result;
 };
 
 } // namespace
@@ -200,6 +208,7 @@ RematFigures mlir::echo::planning::measureRemat(const RematIndex &index,
     if (index.producer[value] == kNoIndex)
       lives[value] = {0, 0, -1, -1};
   std::vector<uint32_t> opAt;
+  std::vector<Overwrite> overwrites;
   std::vector<bool> isStashed(problem.values.size(), false);
   step.walk([&](const Evaluation &evaluation) {
     int64_t place = opAt.size();
@@ -216,6 +225,11 @@ RematFigures mlir::echo::planning::measureRemat(const RematIndex &index,
     // A view reads nothing itself.
     if (index.isView[evaluation.op])
       return;
+    if (problem.ops[evaluation.op].overwritesInputs)
+      for (uint32_t result : evaluation.results)
+        for (uint32_t input : evaluation.reads)
+          if (step.bytes(input) == step.bytes(result))
+            overwrites.push_back({place, input, result});
     bool isLate = isClone || index.isLate(evaluation.op);
     for (uint32_t tensor : evaluation.reads) {
       TensorLife &life = lives[tensor];
@@ -240,22 +254,16 @@ RematFigures mlir::echo::planning::measureRemat(const RematIndex &index,
                                      ? problem.values[value].encodedBytes
                                      : problem.values[value].bytes;
 
-  PlannedStep again(index, plan);
-  int64_t place = 0;
-  again.walk([&](const Evaluation &evaluation) {
-    if (problem.ops[evaluation.op].overwritesInputs)
-      for (uint32_t result : evaluation.results)
-        for (uint32_t input : evaluation.reads) {
-          TensorLife &life = lives[input];
-          if (life.last != place || life.isTaken ||
-              step.bytes(input) != step.bytes(result) ||
-              (input < isEncoded.size() && isEncoded[input]))
-            continue;
-          life.isTaken = true;
-          break;
-        }
-    ++place;
-  });
+  for (const Overwrite &overwrite : overwrites) {
+    TensorLife &life = lives[overwrite.input];
+    bool isFree = life.last == overwrite.place && !life.isTaken &&
+                  !(overwrite.input < isEncoded.size() &&
+                    isEncoded[overwrite.input]);
+    if (!isFree || lives[overwrite.result].isPlaced)
+      continue;
+    life.isTaken = true;
+    lives[overwrite.result].isPlaced = true;
+  }
   // Sums over time by differences; they wrap around, the sums don't.
   std::vector<uint64_t> changes(end + 2, 0);
   auto occupy = [&](uint64_t bytes, int64_t first, int64_t last) {

@@ -29,6 +29,7 @@ class PlannedStep {
 public:
   PlannedStep(const RematIndex &index, const RematPlan &plan)
       : index(index), problem(index.problem), plan(plan), tensorOf(index.root) {
+    values.reserve(problem.values.size() + plan.clones.size());
     for (uint32_t value = 0; value < problem.values.size(); ++value)
       values.push_back(value);
   }
@@ -44,9 +45,10 @@ public:
     return tensor >= problem.values.size();
   }
 
+  /// Once for each object.
   template <typename Visit>
   void walk(Visit visit) {
-    std::vector<std::vector<uint32_t>> cloneTensors(plan.clones.size());
+    firstTensor.reserve(plan.clones.size());
     auto clone = plan.clones.begin();
     auto read = plan.reads.begin();
     Evaluation evaluation;
@@ -60,16 +62,15 @@ public:
         evaluation.reads.push_back(inputTensor(i));
       for (size_t r = 0; r < current.results.size(); ++r) {
         uint32_t source = problem.values[current.results[r]].source;
+        if (source == kNoIndex) {
+          evaluation.results.push_back(setResult(r, kNoIndex));
+          continue;
+        }
         auto input =
             std::find(current.inputs.begin(), current.inputs.end(), source);
-        uint32_t tensor =
-            source == kNoIndex ? kNoIndex
-            : input == current.inputs.end()
-                ? index.root[source]
-                : evaluation.reads[input - current.inputs.begin()];
-        tensor = setResult(r, tensor);
-        if (source == kNoIndex)
-          evaluation.results.push_back(tensor);
+        setResult(r, input == current.inputs.end()
+                         ? index.root[source]
+                         : evaluation.reads[input - current.inputs.begin()]);
       }
       visit(evaluation);
     };
@@ -77,21 +78,20 @@ public:
       for (; clone != plan.clones.end() && clone->before == op; ++clone) {
         const RematOp &original = problem.ops[clone->op];
         evaluation.clone = clone - plan.clones.begin();
-        std::vector<uint32_t> &tensors = cloneTensors[evaluation.clone];
+        firstTensor.push_back(cloneTensors.size());
         run(
             clone->op,
             [&](size_t i) {
               return clone->inputs[i] == kNoIndex
                          ? tensorOf[original.inputs[i]]
-                         : cloneTensor(cloneTensors, clone->inputs[i],
-                                       original.inputs[i]);
+                         : cloneTensor(clone->inputs[i], original.inputs[i]);
             },
             [&](size_t r, uint32_t tensor) {
               if (tensor == kNoIndex) {
                 tensor = values.size();
                 values.push_back(original.results[r]);
               }
-              tensors.push_back(tensor);
+              cloneTensors.push_back(tensor);
               return tensor;
             });
       }
@@ -104,7 +104,7 @@ public:
                 read->operand == i) {
               uint32_t redirected = read->clone;
               ++read;
-              return cloneTensor(cloneTensors, redirected, current.inputs[i]);
+              return cloneTensor(redirected, current.inputs[i]);
             }
             return tensorOf[current.inputs[i]];
           },
@@ -118,19 +118,19 @@ public:
   }
 
 private:
-  uint32_t cloneTensor(const std::vector<std::vector<uint32_t>> &cloneTensors,
-                       uint32_t clone, uint32_t value) const {
+  uint32_t cloneTensor(uint32_t clone, uint32_t value) const {
     const std::vector<uint32_t> &results =
         problem.ops[plan.clones[clone].op].results;
-    return cloneTensors[clone]
-                       [std::find(results.begin(), results.end(), value) -
-                        results.begin()];
+    auto result = std::find(results.begin(), results.end(), value);
+    return cloneTensors[firstTensor[clone] + (result - results.begin())];
   }
 
   const RematIndex &index;
   const RematProblem &problem;
   const RematPlan &plan;
   std::vector<uint32_t> tensorOf; ///< by value, of its original
+  /// The tensors of the clones' results, and by clone where its own begin.
+  std::vector<uint32_t> cloneTensors, firstTensor;
 };
 
 } // namespace mlir::echo::planning
