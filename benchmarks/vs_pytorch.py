@@ -127,7 +127,9 @@ class Contest:
             self.settings.append("--input=%s=%s" % (name, path))
         self.weights = os.path.join(folder, model + ".npz")
         self.echo(0, "--checkpoint=" + self.weights)
-        self.contestants = {"Echo": self.step_echo}
+        self.contestants = {
+            "Echo": self.step_echo,
+            "Echo, --strategy=none": lambda: self.step_echo("--strategy=none")}
         for title, variant in MODELS[model]["variants"].items():
             for fused in (False, True):
                 name = "PyTorch, %s%s" % (title,
@@ -143,8 +145,8 @@ class Contest:
         with open(report, encoding="utf-8") as file:
             return json.load(file)
 
-    def step_echo(self):
-        report = self.echo(self.options.steps + SETTLING)
+    def step_echo(self, *extra):
+        report = self.echo(self.options.steps + SETTLING, *extra)
         return report["loss"], report["seconds"]["steps"]
 
     def pytorch(self, variant, fused):
@@ -190,7 +192,7 @@ class Contest:
 def describe(model, seconds, difference):
     rows = {name: (statistics.median(times), min(times))
             for name, times in seconds.items()}
-    others = {name: row for name, row in rows.items() if name != "Echo"}
+    others = {name: row for name, row in rows.items() if not name.startswith("Echo")}
     best = min(others, key=lambda name: others[name])
     lines = ["| | median, ms | least, ms | Echo's median of its |",
              "|---|---|---|---|"]
