@@ -331,8 +331,8 @@ LogicalResult mlir::echo::verifyOpAttribute(Operation *op,
                                             NamedAttribute attribute) {
   bool isFunction = isa<FunctionOpInterface>(op);
   StringRef where = isFunction ? "a function" : "an op";
-  if (failed(verifyPlace(op, attribute.getName(), isFunction ? OnFunction : 0,
-                         where)))
+  unsigned place = isFunction ? OnFunction : 0u;
+  if (failed(verifyPlace(op, attribute.getName(), place, where)))
     return failure();
   return verifyValue(op, attribute, where);
 }
