@@ -39,8 +39,7 @@ static RematPart partOf(StepPart part) {
 /// What `op` reads: its operands, and what its regions use from outside.
 static SmallVector<Value> inputsOf(Operation *op) {
   SmallVector<Value> inputs(op->getOperands());
-  if (op->getNumRegions() == 0 ||
-      op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+  if (op->getNumRegions() == 0 || op->hasTrait<OpTrait::IsIsolatedFromAbove>())
     return inputs;
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
@@ -82,9 +81,10 @@ LogicalResult RematGraph::addValue(Value value, Operation *user) {
     return success();
   FailureOr<uint64_t> bytes = bytesOf(value.getType());
   if (failed(bytes))
-    return user->emitOpError("can't be planned: expected every tensor to be a "
-                             "ranked tensor with a static shape whose size fits "
-                             "63 bits, found ")
+    return user->emitOpError(
+               "can't be planned: expected every tensor to be a "
+               "ranked tensor with a static shape whose size fits "
+               "63 bits, found ")
            << value.getType();
   RematValue entry;
   entry.bytes = *bytes;

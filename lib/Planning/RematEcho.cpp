@@ -1,4 +1,5 @@
-//===- RematEcho.cpp - Algorithm 1 of the Echo paper -----------------------===//
+//===- RematEcho.cpp - Algorithm 1 of the Echo paper
+//-----------------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,8 +17,6 @@
 
 #include "RematIndex.h"
 #include <algorithm>
-#include <map>
-#include <numeric>
 
 using namespace mlir::echo::planning;
 
@@ -31,120 +30,6 @@ EchoOptions EchoOptions::paper() {
   options.maxChain = 0;
   options.keepPeak = false;
   return options;
-}
-
-//===----------------------------------------------------------------------===//
-// Subgraphs
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-using Subgraphs = std::vector<std::vector<uint32_t>>;
-
-/// Lines 1 to 10: from the ends of the forward part backward, from every heavy
-/// op on again. An op belongs to the first subgraph that reaches it.
-Subgraphs growFromSeeds(const RematIndex &index) {
-  const RematProblem &problem = index.problem;
-  size_t numOps = problem.ops.size();
-  Subgraphs subgraphs;
-  std::vector<bool> isReached(numOps, false);
-  auto producersOf = [&](uint32_t op, auto visit) {
-    for (uint32_t root : index.inputs(op))
-      if (uint32_t producer = index.earlyProducer(root); producer != kNoIndex)
-        visit(producer);
-  };
-  // The output nodes of the forward graph: ops that no other reads.
-  std::vector<uint32_t> seeds;
-  for (uint32_t op = 0; op < numOps; ++op) {
-    if (index.isLate(op) || index.isView[op])
-      continue;
-    bool isRead = false;
-    for (uint32_t value : problem.ops[op].results)
-      isRead |= !index.earlyReaders(value).empty();
-    if (!isRead)
-      seeds.push_back(op);
-  }
-  std::reverse(seeds.begin(), seeds.end());
-  while (!seeds.empty()) {
-    uint32_t seed = seeds.back();
-    seeds.pop_back();
-    if (isReached[seed])
-      continue;
-    isReached[seed] = true;
-    std::vector<uint32_t> subgraph, worklist;
-    if (index.isCandidate(seed))
-      subgraph.push_back(seed);
-    auto expand = [&](uint32_t op) {
-      producersOf(op, [&](uint32_t producer) {
-        if (isReached[producer])
-          return;
-        if (!index.isCandidate(producer)) {
-          seeds.push_back(producer);
-          return;
-        }
-        isReached[producer] = true;
-        subgraph.push_back(producer);
-        worklist.push_back(producer);
-      });
-    };
-    expand(seed);
-    while (!worklist.empty()) {
-      uint32_t op = worklist.back();
-      worklist.pop_back();
-      expand(op);
-    }
-    std::sort(subgraph.begin(), subgraph.end());
-    if (!subgraph.empty())
-      subgraphs.push_back(std::move(subgraph));
-  }
-  return subgraphs;
-}
-
-/// All candidates that are connected by values that one of them makes and
-/// another reads, or that both read.
-Subgraphs connectCandidates(const RematIndex &index) {
-  const RematProblem &problem = index.problem;
-  std::vector<uint32_t> parent(problem.ops.size());
-  std::iota(parent.begin(), parent.end(), 0u);
-  auto find = [&](uint32_t op) {
-    while (parent[op] != op)
-      op = parent[op] = parent[parent[op]];
-    return op;
-  };
-  for (uint32_t value = 0; value < problem.values.size(); ++value) {
-    uint32_t first = index.earlyProducer(value);
-    if (first != kNoIndex && !index.isCandidate(first))
-      first = kNoIndex;
-    for (uint32_t reader : index.earlyReaders(value)) {
-      if (!index.isCandidate(reader))
-        continue;
-      if (first == kNoIndex)
-        first = reader;
-      // The smallest op names the set.
-      uint32_t a = find(first), b = find(reader);
-      parent[std::max(a, b)] = std::min(a, b);
-    }
-  }
-  Subgraphs subgraphs;
-  std::vector<uint32_t> place(problem.ops.size(), kNoIndex);
-  for (uint32_t op = 0; op < problem.ops.size(); ++op) {
-    if (!index.isCandidate(op))
-      continue;
-    uint32_t name = find(op);
-    if (place[name] == kNoIndex) {
-      place[name] = subgraphs.size();
-      subgraphs.emplace_back();
-    }
-    subgraphs[place[name]].push_back(op);
-  }
-  return subgraphs;
-}
-
-} // namespace
-
-Subgraphs
-mlir::echo::planning::partitionForRemat(const RematProblem &problem) {
-  return connectCandidates(RematIndex(problem));
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,7 +103,7 @@ private:
   const RematProblem &problem;
   const EchoOptions &options;
   RematChoice base;
-  RematChoice chosen; ///< what the plan was made from
+  RematChoice chosen;                         ///< what the plan was made from
   std::vector<uint32_t> numRecomputedReaders; ///< by value
   /// Scratch; all false or 0 between uses.
   std::vector<bool> isMarkedOp, isMarkedValue;
@@ -227,8 +112,8 @@ private:
   // Units are what trimming takes off at once: ops, or chains of them; each is
   // named by its last op. The frontier: units that are recomputed from stashed
   // values alone.
-  std::vector<uint32_t> unitOf;                ///< by op
-  std::vector<std::vector<uint32_t>> members;  ///< by unit, ascending
+  std::vector<uint32_t> unitOf;               ///< by op
+  std::vector<std::vector<uint32_t>> members; ///< by unit, ascending
   std::vector<uint32_t> numPending; ///< by unit, inputs that are recomputed
   std::vector<std::vector<uint32_t>> frontierReaders; ///< by value, units
   /// Units that trimming looked at and left, and what they read.
@@ -506,8 +391,8 @@ void EchoPlanner::dropSlow() {
     double seconds = 0;
     uint64_t saved = 0, released = 0;
     for (size_t i = 0; i < set.size(); ++i) {
-      seconds += std::max(
-          0.0, problem.ops[set[i]].seconds - problem.launchSeconds);
+      seconds +=
+          std::max(0.0, problem.ops[set[i]].seconds - problem.launchSeconds);
       for (uint32_t value : index.inputs(set[i])) {
         ++numSetReaders[value];
         uint32_t producer = index.earlyProducer(value);
@@ -532,8 +417,7 @@ void EchoPlanner::dropSlow() {
     for (uint32_t member : set)
       for (uint32_t value : index.inputs(member))
         numSetReaders[value] = 0;
-    double least =
-        options.minSavedShare * problem.memoryBandwidth * seconds;
+    double least = options.minSavedShare * problem.memoryBandwidth * seconds;
     if (saved > released && double(saved - released) >= least)
       continue;
     for (uint32_t member : set)
@@ -549,8 +433,8 @@ void EchoPlanner::encode() {
         problem.values[value].encodedBytes >= problem.values[value].bytes)
       continue;
     bool isForClones = numRecomputedReaders[value] != 0;
-    base.encoded[value] = !options.encodeStashedOnly ||
-                          (!base.recomputed[op] && !isForClones);
+    base.encoded[value] =
+        !options.encodeStashedOnly || (!base.recomputed[op] && !isForClones);
   }
 }
 
@@ -590,9 +474,8 @@ bool EchoPlanner::boundChains(uint32_t bound) {
     for (uint32_t value : problem.ops[op].results)
       for (uint32_t reader : index.earlyReaders(value))
         if (base.recomputed[reader] && home[reader] != kNoIndex)
-          home[op] = home[op] == kNoIndex
-                         ? home[reader]
-                         : std::max(home[op], home[reader]);
+          home[op] = home[op] == kNoIndex ? home[reader]
+                                          : std::max(home[op], home[reader]);
   }
   for (uint32_t op = 0; op < numOps; ++op) {
     if (!base.recomputed[op])
@@ -646,8 +529,8 @@ RematPlan EchoPlanner::chooseChains(RematFigures &figures) {
   return best;
 }
 
-/// Gives up what is recomputed for the op at the peak until neither the peak nor
-/// the stash is above the step's without a plan; all of it in the end.
+/// Gives up what is recomputed for the op at the peak until neither the peak
+/// nor the stash is above the step's without a plan; all of it in the end.
 void EchoPlanner::keepPeak(RematPlan &plan, RematFigures figures) {
   constexpr unsigned kRounds = 8;
   RematFigures limit = measureRemat(index, RematPlan());
@@ -677,9 +560,9 @@ void EchoPlanner::keepPeak(RematPlan &plan, RematFigures figures) {
 }
 
 RematPlan EchoPlanner::run() {
-  Subgraphs subgraphs = options.closeOverSharedInputs
-                            ? connectCandidates(index)
-                            : growFromSeeds(index);
+  std::vector<std::vector<uint32_t>> subgraphs = options.closeOverSharedInputs
+                                                     ? connectCandidates(index)
+                                                     : growFromSeeds(index);
   for (const std::vector<uint32_t> &subgraph : subgraphs) {
     findDemanded(subgraph);
     if (options.trimGroups) {

@@ -76,8 +76,7 @@ RematIndex::RematIndex(const RematProblem &problem) : problem(problem) {
   });
 }
 
-EdgeUseRefs
-mlir::echo::planning::findEdgeUseRefs(const RematProblem &problem) {
+EdgeUseRefs mlir::echo::planning::findEdgeUseRefs(const RematProblem &problem) {
   RematIndex index(problem);
   EdgeUseRefs refs;
   refs.forward.resize(problem.values.size());

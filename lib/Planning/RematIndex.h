@@ -28,16 +28,16 @@ class IndexLists {
 public:
   /// `visit(add)` calls `add(list, index)` for every entry, the same way each
   /// time; the entries of a list keep their order.
-  template <typename Visit> void build(size_t lists, Visit visit) {
+  template <typename Visit>
+  void build(size_t lists, Visit visit) {
     starts.assign(lists + 1, 0);
     visit([&](uint32_t list, uint32_t) { ++starts[list + 1]; });
     for (size_t i = 0; i < lists; ++i)
       starts[i + 1] += starts[i];
     entries.resize(starts[lists]);
     std::vector<uint32_t> next(starts.begin(), starts.end() - 1);
-    visit([&](uint32_t list, uint32_t index) {
-      entries[next[list]++] = index;
-    });
+    visit(
+        [&](uint32_t list, uint32_t index) { entries[next[list]++] = index; });
   }
   IndexRange operator[](uint32_t list) const {
     return {entries.data() + starts[list], entries.data() + starts[list + 1]};
@@ -111,6 +111,14 @@ void explainRemat(const RematIndex &index, const RematChoice &choice,
                   RematPlan &plan);
 
 RematFigures measureRemat(const RematIndex &index, const RematPlan &plan);
+
+/// Lines 1 to 10 of Algorithm 1: subgraphs from the ends of the forward part
+/// backward, and from every heavy op on again. An op belongs to the first that
+/// reaches it.
+std::vector<std::vector<uint32_t>> growFromSeeds(const RematIndex &index);
+/// All candidates that are connected by values that one of them makes and
+/// another reads, or that both read.
+std::vector<std::vector<uint32_t>> connectCandidates(const RematIndex &index);
 
 RematPlan planEcho(const RematIndex &index, const EchoOptions &options);
 

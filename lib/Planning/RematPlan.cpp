@@ -120,9 +120,8 @@ private:
 
 } // namespace
 
-RematPlan
-mlir::echo::planning::makeRematPlan(const RematIndex &index,
-                                    const RematChoice &choice) {
+RematPlan mlir::echo::planning::makeRematPlan(const RematIndex &index,
+                                              const RematChoice &choice) {
   return PlanMaker(index, choice).run();
 }
 
@@ -256,9 +255,9 @@ RematFigures mlir::echo::planning::measureRemat(const RematIndex &index,
 
   for (const Overwrite &overwrite : overwrites) {
     TensorLife &life = lives[overwrite.input];
-    bool isFree = life.last == overwrite.place && !life.isTaken &&
-                  !(overwrite.input < isEncoded.size() &&
-                    isEncoded[overwrite.input]);
+    bool isFree =
+        life.last == overwrite.place && !life.isTaken &&
+        !(overwrite.input < isEncoded.size() && isEncoded[overwrite.input]);
     if (!isFree || lives[overwrite.result].isPlaced)
       continue;
     life.isTaken = true;

@@ -32,8 +32,7 @@ public:
   }
 
   void printRefs() {
-    planning::EdgeUseRefs refs =
-        planning::findEdgeUseRefs(graph.getProblem());
+    planning::EdgeUseRefs refs = planning::findEdgeUseRefs(graph.getProblem());
     for (uint32_t value = 0; value < refs.forward.size(); ++value) {
       if (refs.forward[value].empty() && refs.backward[value].empty())
         continue;

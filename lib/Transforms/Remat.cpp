@@ -123,9 +123,10 @@ static LogicalResult applyIfArenaShrinks(func::FuncOp function,
   return success(succeeded(after));
 }
 
-FailureOr<RematResult>
-mlir::echo::rematerialize(func::FuncOp function, unsigned loss,
-                          const RematOptions &options, const CostModel &model) {
+FailureOr<RematResult> mlir::echo::rematerialize(func::FuncOp function,
+                                                 unsigned loss,
+                                                 const RematOptions &options,
+                                                 const CostModel &model) {
   FailureOr<RematGraph> graph = RematGraph::build(function, loss, model);
   if (failed(graph))
     return failure();

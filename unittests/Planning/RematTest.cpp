@@ -44,12 +44,12 @@ constexpr uint64_t N = 1000;
 /// For the strategies that look at the footprint.
 class FootprintTest : public testing::TestWithParam<const char *> {};
 
-// Figure 7: Z = tanh(X + Y), all of N. The gradient of tanh reads Z. Recomputing
-// both would stash X and Y, 2 N, instead of Z, N.
+// Figure 7: Z = tanh(X + Y), all of N. The gradient of tanh reads Z.
+// Recomputing both would stash X and Y, 2 N, instead of Z, N.
 TEST_P(FootprintTest, Figure7AddTanh) {
   TrainingGraph graph;
-  uint32_t sum = graph.op({graph.input(N), graph.input(N)}, N,
-                          TrainingGraph::Nothing);
+  uint32_t sum =
+      graph.op({graph.input(N), graph.input(N)}, N, TrainingGraph::Nothing);
   const RematProblem &problem = graph.finish({graph.op({sum}, N)});
   RematPlan plan = planWith(problem, GetParam());
   EXPECT_EQ(recomputed(plan), Ops());
@@ -106,8 +106,8 @@ TEST_P(FootprintTest, Figure13AttentionOverOneStep) {
 }
 
 // Figure 14: fc(tanh(tanh(x))), where x comes from a product. Both gradients of
-// tanh read outputs, that of fc its input. The first tanh is taken off (N >= N);
-// then its output is read by its own gradient whatever happens, so that
+// tanh read outputs, that of fc its input. The first tanh is taken off (N >=
+// N); then its output is read by its own gradient whatever happens, so that
 // recomputing the second costs nothing and releases N. fc isn't recomputed, and
 // its gradient reads the recomputed tanh.
 TEST_P(FootprintTest, Figure14FullyConnected) {
@@ -129,8 +129,7 @@ TEST_P(FootprintTest, Figure14FullyConnected) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, FootprintTest,
-                         testing::Values("echo-paper", "echo"),
-                         [](auto &info) {
+                         testing::Values("echo-paper", "echo"), [](auto &info) {
                            return std::string(info.param) == "echo"
                                       ? "Echo"
                                       : "EchoPaper";
@@ -164,9 +163,10 @@ TEST(RematTest, Figure6Chain) {
 // product's result N is stashed instead of tanh's N, and nothing is won.
 TEST(RematTest, MirrorLooksAtNoFootprint) {
   TrainingGraph graph;
-  uint32_t sum = graph.op({graph.heavy({graph.input(1), graph.parameter(N)}, N),
-                           graph.heavy({graph.input(1), graph.parameter(N)}, N)},
-                          N, TrainingGraph::Nothing);
+  uint32_t sum =
+      graph.op({graph.heavy({graph.input(1), graph.parameter(N)}, N),
+                graph.heavy({graph.input(1), graph.parameter(N)}, N)},
+               N, TrainingGraph::Nothing);
   const RematProblem &problem = graph.finish({graph.op({sum}, N)});
   EXPECT_EQ(stash(problem, "none"), N + 2);
   EXPECT_EQ(stash(problem, "mirror"), 2 * N + 2);
@@ -184,10 +184,10 @@ TEST(RematTest, MirrorKeepsInputsOfHeavyOps) {
   EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, 2 * N);
 }
 
-// A GRU's candidate: n = tanh(x_t + r * h) in T steps, where x, of all steps, is
-// one tensor of T N. r and h are read by gradients of their own, so that taking
-// r * h off releases nothing; behind it stashing n, N a step, instead of x, T N,
-// is no loss. Nothing may be recomputed for that.
+// A GRU's candidate: n = tanh(x_t + r * h) in T steps, where x, of all steps,
+// is one tensor of T N. r and h are read by gradients of their own, so that
+// taking r * h off releases nothing; behind it stashing n, N a step, instead of
+// x, T N, is no loss. Nothing may be recomputed for that.
 TEST(RematTest, ChainsOfFreeInputsDontStick) {
   constexpr unsigned T = 20;
   TrainingGraph graph;
@@ -271,7 +271,8 @@ TrainingGraph randomGraph(unsigned seed) {
     auto pick = [&] {
       // Mostly near the end, sometimes far back: chains and shared values.
       unsigned back = below(4) ? below(3) : below(values.size());
-      return values[values.size() - 1 - std::min<size_t>(back, values.size() - 1)];
+      return values[values.size() - 1 -
+                    std::min<size_t>(back, values.size() - 1)];
     };
     auto reads = static_cast<TrainingGraph::Reads>(below(4));
     switch (below(6)) {
@@ -282,8 +283,8 @@ TrainingGraph randomGraph(unsigned seed) {
       values.push_back(graph.view(pick()));
       break;
     case 2:
-      for (uint32_t value : graph.ops({pick(), pick()},
-                                      {1 + below(100), 1 + below(100)}, reads))
+      for (uint32_t value :
+           graph.ops({pick(), pick()}, {1 + below(100), 1 + below(100)}, reads))
         values.push_back(value);
       break;
     default:
@@ -394,8 +395,9 @@ uint64_t slowPeak(const RematProblem &problem, const RematPlan &plan) {
   };
   auto resultOf = [&](uint32_t clone, uint32_t value) {
     const RematOp &op = problem.ops[plan.clones[clone].op];
-    return clones[clone][std::find(op.results.begin(), op.results.end(), value) -
-                         op.results.begin()];
+    return clones[clone]
+                 [std::find(op.results.begin(), op.results.end(), value) -
+                  op.results.begin()];
   };
   for (uint32_t op = 0; op < problem.ops.size(); ++op) {
     while (clones.size() < plan.clones.size() &&

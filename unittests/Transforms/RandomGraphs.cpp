@@ -271,7 +271,7 @@ OwningOpRef<ModuleOp> RandomGraph::build() {
   return module;
 }
 
-OwningOpRef<ModuleOp> mlir::echo::testing::buildRandomGraph(MLIRContext &context,
-                                                            uint64_t seed) {
+OwningOpRef<ModuleOp>
+mlir::echo::testing::buildRandomGraph(MLIRContext &context, uint64_t seed) {
   return RandomGraph(context, seed).build();
 }

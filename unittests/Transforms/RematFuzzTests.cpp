@@ -1,4 +1,5 @@
-//===- RematFuzzTests.cpp - Rematerialization of random graphs -------------===//
+//===- RematFuzzTests.cpp - Rematerialization of random graphs
+//-------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -48,8 +49,7 @@ uint64_t checkSeed(uint64_t seed) {
   EXPECT_TRUE(succeeded(addGradients(firstFunction(*step))));
   std::mt19937_64 rng(seed);
   std::vector<Elements> inputs = drawInputs(firstFunction(*step), rng);
-  auto expected =
-      Evaluator(firstFunction(*step), /*exact=*/true)(inputs);
+  auto expected = Evaluator(firstFunction(*step), /*exact=*/true)(inputs);
   if (!expected) {
     ADD_FAILURE() << llvm::toString(expected.takeError());
     return 0;
@@ -57,8 +57,7 @@ uint64_t checkSeed(uint64_t seed) {
   planning::CostModel model;
   model.device = *planning::findDevice("rtx2080ti");
   uint64_t recomputed = 0;
-  for (const planning::RematStrategy &strategy :
-       planning::rematStrategies()) {
+  for (const planning::RematStrategy &strategy : planning::rematStrategies()) {
     OwningOpRef<ModuleOp> module = step->clone();
     RematOptions options;
     options.strategy = strategy.name;

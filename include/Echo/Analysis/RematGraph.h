@@ -1,4 +1,5 @@
-//===- RematGraph.h - A training step as planning sees it --------*- C++ -*-===//
+//===- RematGraph.h - A training step as planning sees it --------*- C++
+//-*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

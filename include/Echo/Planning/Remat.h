@@ -10,8 +10,8 @@
 // forward part that its backward part reads (feature maps, the stash), or
 // evaluates their ops again just before they are read. The algorithm is the one
 // of "Echo: Compiler-based GPU Memory Footprint Reduction for LSTM RNN
-// Training" (Zheng, Vijaykumar, Pekhimenko; ISCA 2020), section V; docs/remat.md
-// says where and why it goes further.
+// Training" (Zheng, Vijaykumar, Pekhimenko; ISCA 2020), section V;
+// docs/remat.md says where and why it goes further.
 //
 // Nothing here knows a compiler: problems and plans are plain data and have a
 // JSON form, so that a graph from anywhere can be planned.
@@ -143,15 +143,15 @@ struct RematRead {
 
 /// Why a feature map is stashed or not.
 enum class RematReason : uint8_t {
-  Recomputed,    ///< its op is evaluated again
-  Encoded,       ///< stashed as bits
-  Heavy,         ///< stashed: its op is compute-heavy
-  Unrepeatable,  ///< stashed: its op can't be evaluated twice
-  Input,         ///< stashed: it is an input of the step
-  NoGain,        ///< stashed: what recomputing needs is no smaller
-  Peak,          ///< stashed: recomputing would need more memory at the peak
-  Excluded,      ///< stashed: the strategy doesn't recompute its op
-  Strategy       ///< stashed: so the strategy says (none)
+  Recomputed,   ///< its op is evaluated again
+  Encoded,      ///< stashed as bits
+  Heavy,        ///< stashed: its op is compute-heavy
+  Unrepeatable, ///< stashed: its op can't be evaluated twice
+  Input,        ///< stashed: it is an input of the step
+  NoGain,       ///< stashed: what recomputing needs is no smaller
+  Peak,         ///< stashed: recomputing would need more memory at the peak
+  Excluded,     ///< stashed: the strategy doesn't recompute its op
+  Strategy      ///< stashed: so the strategy says (none)
 };
 /// "recomputed", "encoded as bits", "compute-heavy", ...
 std::string_view describe(RematReason reason);
@@ -215,9 +215,9 @@ struct EchoOptions {
   /// looks at one level at a time and can stick.
   bool dropUseless = true;
   /// Ops are recomputed if what that saves is at least this share of the bytes
-  /// that the device could move in the time that it takes, launches not counted.
-  /// The paper doesn't weigh time: it would read the logits of a whole batch
-  /// again for the sums over them, a few kilobytes.
+  /// that the device could move in the time that it takes, launches not
+  /// counted. The paper doesn't weigh time: it would read the logits of a whole
+  /// batch again for the sums over them, a few kilobytes.
   double minSavedShare = 1.0 / 32;
   /// A value whose bits suffice is encoded only if it stays stashed; the paper
   /// always encodes.
@@ -248,7 +248,8 @@ bool planRemat(const RematProblem &problem, std::string_view name,
                RematPlan &plan);
 
 /// Algorithm 1 with the given deviations.
-RematPlan planEcho(const RematProblem &problem, const EchoOptions &options = {});
+RematPlan planEcho(const RematProblem &problem,
+                   const EchoOptions &options = {});
 
 /// The subgraphs between compute-heavy ops in which `echo` looks for what to
 /// recompute, each a list of forward ops, ascending (the paper's partition).

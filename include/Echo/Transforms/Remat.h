@@ -38,7 +38,8 @@ struct RematResult {
 
 /// Plans what a training step computes again and applies the plan if it keeps
 /// the promise. `loss` is the index of the loss among the results. Emits a
-/// remark for each feature map. Fails with a diagnostic, the function unchanged.
+/// remark for each feature map. Fails with a diagnostic, the function
+/// unchanged.
 FailureOr<RematResult> rematerialize(func::FuncOp function, unsigned loss,
                                      const RematOptions &options,
                                      const planning::CostModel &model);
