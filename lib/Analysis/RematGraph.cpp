@@ -105,13 +105,13 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
   graph.loss = terminator->getOperand(loss);
   graph.problem.memoryBandwidth =
       model.device.memoryBandwidth * model.device.memoryEfficiency;
+  graph.problem.launchSeconds = model.device.launchSeconds;
 
   auto makeResident = [&](Value value) {
     RematValue &entry = graph.problem.values[graph.indices.at(value)];
     entry.isResident = true;
     entry.bytes = 0;
   };
-  graph.problem.launchSeconds = model.device.launchSeconds;
   for (BlockArgument argument : block.getArguments()) {
     if (failed(graph.addValue(argument, function)))
       return failure();

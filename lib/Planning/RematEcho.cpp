@@ -42,11 +42,10 @@ class EchoPlanner {
 public:
   EchoPlanner(const RematIndex &index, const EchoOptions &options)
       : index(index), problem(index.problem), options(options) {
-    size_t numOps = problem.ops.size();
+    size_t numOps = problem.ops.size(), numValues = problem.values.size();
     base.recomputed.assign(numOps, false);
     base.reasons.assign(numOps, RematReason::NoGain);
-    base.encoded.assign(problem.values.size(), false);
-    size_t numValues = problem.values.size();
+    base.encoded.assign(numValues, false);
     isMarkedOp.assign(numOps, false);
     isMarkedValue.assign(numValues, false);
     isKept.assign(numOps, false);

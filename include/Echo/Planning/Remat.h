@@ -210,6 +210,7 @@ struct EchoOptions {
   bool closeOverSharedInputs = true;
   /// Ops that share an input, transitively, stand or fall together; the paper
   /// looks at the readers of one op's inputs.
+  /// A second round takes chains of single readers for one op.
   bool trimGroups = true;
   /// Ops that are recomputed for no gain are dropped behind the trimming, which
   /// looks at one level at a time and can stick.
