@@ -526,7 +526,11 @@ private:
       return false;
     groups[b].moves = std::max<uint32_t>(groups[a].moves + before.size(),
                                          groups[b].moves + after.size());
-    uint32_t position = begin;
+    // Close to the end, so that the places of groups stay as far from each
+    // other as their ops are, however many merges came before.
+    for (uint32_t position = begin; position <= end; ++position)
+      groupAt[position] = kNone;
+    uint32_t position = end - before.size() - after.size();
     auto place = [&](uint32_t group) {
       groupAt[position] = group;
       groups[group].position = position++;
@@ -536,8 +540,6 @@ private:
     place(b);
     for (uint32_t group : after)
       place(group);
-    while (position <= end)
-      groupAt[position++] = kNone;
     return true;
   }
 

@@ -28,6 +28,7 @@ EchoOptions EchoOptions::paper() {
   options.minSavedShare = 0;
   options.encodeStashedOnly = false;
   options.maxChain = 0;
+  options.joinProducers = false;
   options.keepPeak = false;
   return options;
 }
@@ -46,6 +47,7 @@ public:
     base.recomputed.assign(numOps, false);
     base.reasons.assign(numOps, RematReason::NoGain);
     base.encoded.assign(numValues, false);
+    base.joinsProducers = options.joinProducers;
     isMarkedOp.assign(numOps, false);
     isMarkedValue.assign(numValues, false);
     isKept.assign(numOps, false);

@@ -101,6 +101,8 @@ struct RematChoice {
   std::vector<bool> encoded;        ///< by root
   /// Null: none.
   std::function<bool(uint32_t op)> readsOriginals;
+  /// EchoOptions::joinProducers
+  bool joinsProducers = false;
 };
 
 /// Clones on demand: what late readers read, just in front of the first of

@@ -53,6 +53,8 @@ public:
       if (index.isLate(op) &&
           !(choice.readsOriginals && choice.readsOriginals(op)))
         redirect(op);
+    if (choice.joinsProducers)
+      joinProducers();
     for (uint32_t value = 0; value < problem.values.size(); ++value)
       if (!choice.encoded.empty() && choice.encoded[value])
         plan.encoded.push_back(value);
@@ -109,6 +111,97 @@ private:
       plan.clones.push_back(std::move(clone));
     }
     return cloneOf[op];
+  }
+
+  /// Runs clones as soon as a clone has made what they read, if that takes no
+  /// more memory than leaving what nothing else reads: they can share a kernel
+  /// then, however far away their readers are.
+  void joinProducers() {
+    std::vector<uint32_t> numReaders = countReaders();
+    // Followers run behind their leader, in their old order.
+    std::vector<uint32_t> leaderOf(plan.clones.size());
+    std::vector<std::vector<uint32_t>> followers(plan.clones.size());
+    for (uint32_t i = 0; i < plan.clones.size(); ++i) {
+      RematClone &clone = plan.clones[i];
+      leaderOf[i] = i;
+      uint32_t last = kNoIndex;
+      for (uint32_t input : clone.inputs)
+        if (input != kNoIndex &&
+            (last == kNoIndex || leaderOf[input] > leaderOf[last]))
+          last = input;
+      if (last == kNoIndex || clone.before == plan.clones[last].before ||
+          !isEarlyEnough(clone, plan.clones[last].before) ||
+          makes(clone) > releases(clone, numReaders))
+        continue;
+      clone.before = plan.clones[last].before;
+      leaderOf[i] = leaderOf[last];
+      followers[leaderOf[i]].push_back(i);
+    }
+    reorder(leaderOf, followers);
+  }
+
+  /// Readers of each original of a recomputed op: clones and late ops.
+  std::vector<uint32_t> countReaders() const {
+    std::vector<uint32_t> numReaders(problem.values.size(), 0);
+    for (const RematClone &clone : plan.clones)
+      if (!index.isView[clone.op])
+        for (uint32_t value : index.inputs(clone.op))
+          ++numReaders[value];
+    for (uint32_t value = 0; value < problem.values.size(); ++value)
+      numReaders[value] += index.lateReaders(value).size();
+    return numReaders;
+  }
+
+  bool isEarlyEnough(const RematClone &clone, uint32_t before) const {
+    const std::vector<uint32_t> &inputs = problem.ops[clone.op].inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      uint32_t producer = index.producer[inputs[i]];
+      if (clone.inputs[i] == kNoIndex && producer != kNoIndex &&
+          producer >= before)
+        return false;
+    }
+    return true;
+  }
+
+  uint64_t makes(const RematClone &clone) const {
+    uint64_t bytes = 0;
+    for (uint32_t value : problem.ops[clone.op].results)
+      if (problem.values[value].source == kNoIndex)
+        bytes += problem.values[value].bytes;
+    return bytes;
+  }
+
+  /// Bytes of what clones make for `clone` alone.
+  uint64_t releases(const RematClone &clone,
+                    const std::vector<uint32_t> &numReaders) const {
+    uint64_t bytes = 0;
+    if (!index.isView[clone.op])
+      for (uint32_t value : index.inputs(clone.op))
+        if (isRecomputed(value) && numReaders[value] == 1)
+          bytes += problem.values[value].bytes;
+    return bytes;
+  }
+
+  void reorder(const std::vector<uint32_t> &leaderOf,
+               const std::vector<std::vector<uint32_t>> &followers) {
+    std::vector<RematClone> ordered;
+    std::vector<uint32_t> placeOf(plan.clones.size());
+    auto place = [&](uint32_t clone) {
+      placeOf[clone] = ordered.size();
+      ordered.push_back(std::move(plan.clones[clone]));
+    };
+    for (uint32_t clone = 0; clone < leaderOf.size(); ++clone)
+      if (leaderOf[clone] == clone) {
+        place(clone);
+        std::for_each(followers[clone].begin(), followers[clone].end(), place);
+      }
+    for (RematClone &clone : ordered)
+      for (uint32_t &input : clone.inputs)
+        if (input != kNoIndex)
+          input = placeOf[input];
+    for (RematRead &read : plan.reads)
+      read.clone = placeOf[read.clone];
+    plan.clones = std::move(ordered);
   }
 
   const RematIndex &index;

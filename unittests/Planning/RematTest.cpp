@@ -239,6 +239,50 @@ TEST(RematTest, UnrepeatableOpsAreStashed) {
       EXPECT_NE(clone.op, graph.opOf(values[1])) << strategy;
 }
 
+// A cell makes two values of a product's result, which its own gradient reads
+// anyway: one for the first late op, one for a mask, whose result the second
+// late op reads. The mask's clone releases N: it runs with the cell's if it
+// makes no more, and in front of its reader otherwise.
+TEST(RematTest, ClonesRunWithWhatTheyRead) {
+  enum : uint32_t { Input, Gates, Hidden, Cell, Masked, Top, Loss, D1, D2, D3 };
+  for (uint64_t made : {N, 2 * N}) {
+    RematProblem problem;
+    problem.values.resize(D3 + 1);
+    for (uint32_t value : {Input, Loss, D1, D2, D3})
+      problem.values[value].bytes = 1;
+    problem.values[Gates].bytes = problem.values[Hidden].bytes = N;
+    problem.values[Cell].bytes = 3 * N;
+    problem.values[Masked].bytes = made;
+    // Where the peak is.
+    problem.values[Top].bytes = 20 * N;
+    auto add = [&](std::vector<uint32_t> inputs, std::vector<uint32_t> results,
+                   RematPart part, bool isHeavy = false) {
+      RematOp op;
+      op.inputs = std::move(inputs);
+      op.results = std::move(results);
+      op.part = part;
+      op.isHeavy = isHeavy;
+      problem.ops.push_back(op);
+    };
+    add({Input}, {Gates}, RematPart::Forward, /*isHeavy=*/true);
+    add({Gates}, {Hidden, Cell}, RematPart::Forward);
+    add({Hidden}, {Masked}, RematPart::Forward);
+    add({Masked, Cell}, {Top}, RematPart::Forward);
+    add({Top}, {Loss}, RematPart::Forward);
+    add({Cell}, {D1}, RematPart::Backward);
+    add({D1, Masked}, {D2}, RematPart::Backward);
+    add({D2, Gates}, {D3}, RematPart::Backward, /*isHeavy=*/true);
+    problem.outputs = {Loss, D3};
+    RematPlan plan = planWith(problem, "echo");
+    ASSERT_EQ(plan.clones.size(), 2u);
+    EXPECT_EQ(plan.clones[0].before, 5u);
+    EXPECT_EQ(plan.clones[1].op, 2u);
+    EXPECT_EQ(plan.clones[1].before, made == N ? 5u : 6u);
+    plan = planWith(problem, "echo-paper");
+    EXPECT_EQ(plan.clones.back().before, 6u);
+  }
+}
+
 // The peak by hand: x (10) -> a (20) -> b (30), each gradient reads its op's
 // output. Alive while b's gradient runs: a, b, and the gradients of b and of a,
 // 30 + 20; b's own gradient comes from the loss's op (30).

@@ -124,7 +124,8 @@ EdgeUseRefs findEdgeUseRefs(const RematProblem &problem);
 struct RematClone {
   uint32_t op = 0;
   /// The op of the problem in front of which it runs: its first late reader, or
-  /// that of a clone that reads it.
+  /// that of a clone that reads it or (EchoOptions::joinProducers) that it
+  /// reads.
   uint32_t before = 0;
   /// For each input the clone that computes it, kNoIndex: the original.
   std::vector<uint32_t> inputs;
@@ -229,6 +230,10 @@ struct EchoOptions {
   /// keeps the lowest peak.
   static constexpr uint32_t kTryChains = ~uint32_t(0);
   uint32_t maxChain = kTryChains;
+  /// Clones run right behind the clone that makes what they read, rather than
+  /// in front of their first reader, if what they release is no smaller than
+  /// what they make: they can share its kernel.
+  bool joinProducers = true;
   /// Parts of the plan are given up if the peak is above that without a plan.
   bool keepPeak = true;
 
