@@ -14,8 +14,10 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-comment>
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>
-                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-redundant-move>
-                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-redundant-move>)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+  endif()
 endif()
 
 if(ECHO_STANDALONE)

@@ -494,10 +494,12 @@ TEST(RematTest, RandomGraphs) {
       EXPECT_EQ(evaluate(problem, plan), expected);
       RematFigures figures = measureRemat(problem, plan);
       // Algorithm 1's promise, and ours.
-      if (strategy.name != "mirror" && strategy.name != "echo-paper")
+      if (strategy.name != "mirror" && strategy.name != "echo-paper") {
         EXPECT_LE(figures.featureMapBytes, none.featureMapBytes);
-      if (strategy.name == "echo")
+      }
+      if (strategy.name == "echo") {
         EXPECT_LE(figures.peakBytes, none.peakBytes);
+      }
       RematProblem separate = problem;
       for (RematOp &op : separate.ops)
         op.overwritesInputs = false;

@@ -198,10 +198,12 @@ TEST(HalfFloat, KnownValues) {
 TEST(HalfFloat, RoundTrip) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     double f16 = fromF16(uint16_t(bits)), bf16 = fromBF16(uint16_t(bits));
-    if (!std::isnan(f16))
+    if (!std::isnan(f16)) {
       ASSERT_EQ(toF16(f16), bits);
-    if (!std::isnan(bf16))
+    }
+    if (!std::isnan(bf16)) {
       ASSERT_EQ(toBF16(bf16), bits);
+    }
   }
 }
 

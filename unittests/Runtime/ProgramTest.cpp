@@ -178,8 +178,9 @@ TEST(Program, BitFlipsWithRightChecksumAreVerified) {
                 read.operands.size());
       ASSERT_LE(uint64_t(call.firstParameter) + call.numParameters,
                 read.parameters.size());
-      if (call.kind == CallKind::Kernel)
+      if (call.kind == CallKind::Kernel) {
         ASSERT_LT(call.function, read.numKernels);
+      }
     }
     for (const Location &operand : read.operands) {
       ASSERT_LE(operand.region, read.tensors.size());
