@@ -77,12 +77,18 @@ FailureOr<int64_t> ConcatOp::getPartOffset(unsigned index) {
   for (int64_t d = 0; *bytes != 0 && d < static_cast<int64_t>(getAxis()); ++d)
     if (getType().getDimSize(d) != 1)
       return failure();
-  int64_t offset = 0;
-  for (Value part : getInputs().take_front(index)) {
-    FailureOr<uint64_t> partBytes = echo::detail::typeBytes(part.getType());
-    if (failed(partBytes))
-      return failure();
-    offset += static_cast<int64_t>(*partBytes);
+  // Most parts are alike.
+  int64_t offset = 0, partBytes = 0;
+  Type last;
+  for (Type type : getInputs().take_front(index).getTypes()) {
+    if (type != last) {
+      FailureOr<uint64_t> found = echo::detail::typeBytes(type);
+      if (failed(found))
+        return failure();
+      partBytes = static_cast<int64_t>(*found);
+      last = type;
+    }
+    offset += partBytes;
   }
   return offset;
 }

@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -93,12 +93,10 @@ std::optional<int64_t> mlir::echo::countElements(ArrayRef<int64_t> shape) {
   // A zero dimension makes the product zero even beside one that overflows.
   if (llvm::is_contained(shape, 0))
     return 0;
-  std::optional<int64_t> count = 1;
-  for (int64_t dim : shape) {
-    count = llvm::checkedMul(*count, dim);
-    if (!count)
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    if (llvm::MulOverflow(count, dim, count))
       return std::nullopt;
-  }
   return count;
 }
 

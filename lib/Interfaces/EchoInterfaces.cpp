@@ -8,7 +8,7 @@
 
 #include "Echo/Interfaces/EchoInterfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -19,17 +19,15 @@ FailureOr<uint64_t> mlir::echo::detail::typeBytes(Type type) {
   if (!shaped || !shaped.hasStaticShape() ||
       !shaped.getElementType().isIntOrFloat())
     return failure();
-  std::optional<int64_t> bytes =
+  int64_t bytes =
       (shaped.getElementType().getIntOrFloatBitWidth() + 7) / 8;
   // A zero dimension makes the product zero even beside one that overflows.
   if (llvm::is_contained(shaped.getShape(), 0))
     return uint64_t(0);
-  for (int64_t dim : shaped.getShape()) {
-    bytes = llvm::checkedMul(*bytes, dim);
-    if (!bytes)
+  for (int64_t dim : shaped.getShape())
+    if (llvm::MulOverflow(bytes, dim, bytes))
       return failure();
-  }
-  return uint64_t(*bytes);
+  return uint64_t(bytes);
 }
 
 template <typename Range>
@@ -58,11 +56,10 @@ static FailureOr<uint64_t> flopsPerElement(Type type, uint64_t flops) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasStaticShape())
     return failure();
-  std::optional<int64_t> product =
-      llvm::checkedMul<int64_t>(shaped.getNumElements(), flops);
-  if (!product)
+  int64_t product;
+  if (llvm::MulOverflow<int64_t>(shaped.getNumElements(), flops, product))
     return failure();
-  return uint64_t(*product);
+  return uint64_t(product);
 }
 
 FailureOr<uint64_t>

@@ -11,24 +11,22 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::echo;
 using namespace mlir::echo::models;
 
 Count models::product(ArrayRef<int64_t> sizes, int64_t factor) {
-  std::optional<int64_t> count = factor;
+  int64_t count = factor;
   if (llvm::is_contained(sizes, ShapedType::kDynamic))
     return failure();
   if (llvm::is_contained(sizes, 0))
     return uint64_t(0);
-  for (int64_t size : sizes) {
-    count = llvm::checkedMul(*count, size);
-    if (!count)
+  for (int64_t size : sizes)
+    if (llvm::MulOverflow(count, size, count))
       return failure();
-  }
-  return uint64_t(*count);
+  return uint64_t(count);
 }
 
 Count models::forEachElement(Type type, int64_t factor) {

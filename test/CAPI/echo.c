@@ -1,9 +1,9 @@
 // A C program differentiates a function and meets an error.
 // REQUIRES: mlir-dylib
-// RUN: %cc -std=c11 -Wall -Werror -I%echo_src/include -I%mlir_include %s -o %t \
-// RUN:   -L%echo_lib -L%mlir_lib -lMLIRCAPIFunc -lMLIRCAPIIR -lEcho -lMLIR -lLLVM \
-// RUN:   -lstdc++ -lm -Wl,-rpath,%echo_lib -Wl,-rpath,%mlir_lib
-// RUN: %t 2>&1 | FileCheck %s
+/* RUN: %cc -std=c11 -Wall -Werror -I%echo_src/include -I%mlir_include %s -o %t \
+   RUN:   -L%echo_lib -L%mlir_lib -lMLIRCAPIFunc -lMLIRCAPIIR -lEcho -lMLIR -lLLVM \
+   RUN:   -lstdc++ -lm -Wl,-rpath,%echo_lib -Wl,-rpath,%mlir_lib
+   RUN: %t 2>&1 | FileCheck %s */
 
 #include "Echo/CAPI/Echo.h"
 #include "mlir-c/Diagnostics.h"

@@ -13,6 +13,7 @@
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Transforms/PlanMemory.h"
 #include "Echo/Transforms/Remat.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -73,13 +74,15 @@ FailureOr<TrainingStep> plan::makeTrainingStep(ModuleOp module,
   TrainingStep step;
   Stopwatch watch;
   PassManager manager(module.getContext());
+  // Once at the end, not after every pass.
+  manager.enableVerifier(false);
   TrainingStepOptions trainingStep;
   trainingStep.optimizer = options.optimizer;
   if (failed(isolateEntry(module, options.entry, step.function)))
     return failure();
   trainingStep.function = step.function;
   if (failed(buildEntryPipeline(manager, module, trainingStep)) ||
-      failed(manager.run(module)))
+      failed(manager.run(module)) || failed(verify(module)))
     return failure();
   auto function = module.lookupSymbol<func::FuncOp>(step.function);
   FailureOr<unsigned> loss = getLossIndex(function);
@@ -93,6 +96,8 @@ FailureOr<TrainingStep> plan::makeTrainingStep(ModuleOp module,
 }
 
 LogicalResult StepPlanner::applyStrategy() {
+  if (strategy == "none")
+    return success();
   RematOptions remat;
   remat.strategy = strategy.str();
   remat.promise = RematPromise::None;
@@ -160,6 +165,8 @@ FailureOr<StepPlan> StepPlanner::run() {
   watch.addTo(plan.seconds.remat);
 
   PassManager manager(module.getContext());
+  // The copy is measured and nothing else.
+  manager.enableVerifier(false);
   buildHostProgramPipeline(manager);
   if (failed(manager.run(module)))
     return failure();
