@@ -3,7 +3,8 @@
 /* RUN: %cc -std=c11 -Wall -Werror -I%echo_src/include -I%mlir_include %s -o %t \
    RUN:   -L%echo_lib -L%mlir_lib -lMLIRCAPIFunc -lMLIRCAPIIR -lEcho -lMLIR -lLLVM \
    RUN:   -lstdc++ -lm -Wl,-rpath,%echo_lib -Wl,-rpath,%mlir_lib
-   RUN: %t 2>&1 | FileCheck %s */
+   RUN: %t 2>&1 | FileCheck %s
+ */
 
 #include "Echo/CAPI/Echo.h"
 #include "mlir-c/Diagnostics.h"
