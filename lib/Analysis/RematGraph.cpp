@@ -14,6 +14,7 @@
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Interfaces/Queries.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -75,6 +76,30 @@ static FailureOr<double> secondsOf(Operation *op,
   return planning::secondsOf(model.device, planning::KernelCost{cost});
 }
 
+/// A step that calls itself would plan a part of its own memory.
+static LogicalResult checkNoRecursion(func::FuncOp function) {
+  llvm::SetVector<Operation *> reached;
+  reached.insert(function);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    WalkResult result = reached[i]->walk([&](CallOpInterface call) {
+      Operation *callee = call.resolveCallable();
+      if (callee == function) {
+        call.emitOpError("can't be planned: expected a training step that "
+                         "doesn't call itself, found a call of @")
+            << function.getName() << " from @" << function.getName()
+            << (i == 0 ? "" : " by way of other functions");
+        return WalkResult::interrupt();
+      }
+      if (callee)
+        reached.insert(callee);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult RematGraph::addValue(Value value, Operation *user) {
   auto [it, inserted] = indices.try_emplace(value, values.size());
   if (!inserted)
@@ -96,6 +121,8 @@ LogicalResult RematGraph::addValue(Value value, Operation *user) {
 FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
                                         const planning::CostModel &model) {
   RematGraph graph;
+  if (failed(checkNoRecursion(function)))
+    return failure();
   FailureOr<StepParts> parts = findStepParts(function, loss);
   auto aliases = getAliasedArguments(function);
   if (failed(parts) || failed(aliases))
