@@ -16,8 +16,10 @@ def configure(config):
         return
     config.available_features.add("sanitized")
     # The packaged libraries are not instrumented: their containers carry no
-    # annotations, and LLVM keeps what it allocates once.
-    config.environment["ASAN_OPTIONS"] = "detect_container_overflow=0"
+    # annotations, they don't unpoison what they take from a pool that our code
+    # has poisoned, and LLVM keeps what it allocates once.
+    config.environment["ASAN_OPTIONS"] = (
+        "detect_container_overflow=0:allow_user_poisoning=0")
     config.environment["LSAN_OPTIONS"] = "print_suppressions=0:suppressions=" + os.path.join(
         config.echo_source_dir, "cmake", "lsan-suppressions.txt")
     config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"

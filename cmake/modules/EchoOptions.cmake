@@ -36,7 +36,10 @@ if(ECHO_STANDALONE)
 endif()
 
 if(ECHO_SANITIZE)
-  # vptr needs instrumented RTTI in libMLIR, which the packages do not have.
-  add_compile_options(-fsanitize=${ECHO_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer)
+  # vptr needs instrumented RTTI in libMLIR, which the packages do not have, and
+  # function a word in front of every function, which compiled kernels have not.
+  add_compile_options(-fsanitize=${ECHO_SANITIZE} -fno-sanitize=vptr
+                      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>
+                      -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ECHO_SANITIZE})
 endif()
