@@ -135,6 +135,24 @@ Value FusionGraph::getRoot(Value value) const {
   return value;
 }
 
+Value FusionGraph::getRoot(Value value, FusionAccess &access) const {
+  while (isInlined(value)) {
+    Operation *op = value.getDefiningOp();
+    if (op->getNumOperands() == 0)
+      return {};
+    access = compose(access, accessOf(op));
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+FusionAccess FusionGraph::accessOf(Operation *movement) const {
+  auto [it, inserted] = accesses.try_emplace(movement);
+  if (inserted)
+    it->second = cast<FusionOpInterface>(movement).getFusionShape().reads[0];
+  return it->second;
+}
+
 bool FusionGraph::isReadOutside(
     Value value, llvm::function_ref<bool(Operation *)> isMember) const {
   auto it = readers.find(value);
@@ -174,16 +192,17 @@ void FusionGraph::addOrder(FusionOp &op, Value value) {
 void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
                           Operation *reader) {
   FailureOr<uint64_t> bytes = echo::detail::typeBytes(value.getType());
-  while (isInlined(value)) {
-    Operation *movement = value.getDefiningOp();
+  for (Value moved = value; isInlined(moved);) {
+    Operation *movement = moved.getDefiningOp();
     if (movement->getNumOperands() == 0)
-      return;
+      break;
     if (auto barrier = dyn_cast<OptimizationBarrierOp>(movement))
       addOrder(op, barrier.getAfter());
-    access = compose(
-        access, cast<FusionOpInterface>(movement).getFusionShape().reads[0]);
-    value = movement->getOperand(0);
+    moved = movement->getOperand(0);
   }
+  value = getRoot(value, access);
+  if (!value)
+    return;
   // Not more than the part that is read, and not more than there is.
   op.reads.push_back({valueOf(value), access, succeeded(bytes) ? *bytes : 0});
   readers[value].push_back(reader);

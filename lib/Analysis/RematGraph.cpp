@@ -9,6 +9,7 @@
 #include "Echo/Analysis/RematGraph.h"
 #include "Echo/Analysis/CallCosts.h"
 #include "Echo/Analysis/Fusion.h"
+#include "Echo/Analysis/Layers.h"
 #include "Echo/Analysis/StepParts.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FunctionAttributes.h"
@@ -100,6 +101,76 @@ static LogicalResult checkNoRecursion(func::FuncOp function) {
   return success();
 }
 
+/// How `op` iterates, if it is part of a kernel; its reads look through moved
+/// elements.
+static std::optional<planning::FusionShape>
+fusionShapeOf(Operation *op, const FusionGraph &fusion) {
+  std::optional<uint32_t> index = fusion.getIndex(op);
+  if (!index || fusion.getProblem().ops[*index].shape.kind ==
+                    planning::FusionClass::Host)
+    return std::nullopt;
+  planning::FusionShape shape = getFusionShape(op);
+  // Nothing to share a loop over.
+  if (shape.elements == 0)
+    return std::nullopt;
+  for (auto [operand, access] :
+       llvm::zip_equal(op->getOperands(), shape.reads)) {
+    fusion.getRoot(operand, access);
+    if (access.columns == 0)
+      access = planning::FusionAccess();
+  }
+  return shape;
+}
+
+/// Bytes of each operand that `op` reads. What it leaves unread, it leaves
+/// unread of the largest (a table whose rows it picks).
+static FailureOr<std::vector<uint64_t>> readBytesOf(Operation *op) {
+  std::vector<uint64_t> bytes;
+  uint64_t sum = 0;
+  for (Type type : op->getOperandTypes()) {
+    FailureOr<uint64_t> all = bytesOf(type);
+    if (failed(all))
+      return failure();
+    bytes.push_back(*all);
+    sum += *all;
+  }
+  FailureOr<uint64_t> read = getBytesRead(op);
+  if (failed(read))
+    return failure();
+  if (*read < sum) {
+    uint64_t &largest = *llvm::max_element(bytes);
+    largest -= std::min(largest, sum - *read);
+  }
+  return bytes;
+}
+
+/// A name for reports: the layer and what it does there.
+static std::string describeOp(Operation *op) {
+  std::string name = describeLocation(op->getLoc());
+  return (name += ' ') += op->getName().stripDialect();
+}
+
+/// Adds what modelSeconds asks for.
+LogicalResult RematGraph::addFusion(Operation *op, const FusionGraph &fusion,
+                                    RematOp &entry) {
+  entry.fusion = fusionShapeOf(op, fusion);
+  if (!entry.fusion)
+    return success();
+  FailureOr<uint64_t> flops = getFlops(op);
+  FailureOr<std::vector<uint64_t>> readBytes = readBytesOf(op);
+  if (failed(flops) || failed(readBytes))
+    return op->emitOpError("can't be planned: expected static sizes whose sums "
+                           "fit 64 bits");
+  entry.flops = *flops;
+  bool readsAll = true;
+  for (auto [operand, bytes] : llvm::zip_equal(op->getOperands(), *readBytes))
+    if (Value root = fusion.getRoot(operand))
+      readsAll &= bytes >= problem.values[indices.at(root)].bytes;
+  if (!readsAll)
+    entry.readBytes = std::move(*readBytes);
+  return success();
+}
+
 LogicalResult RematGraph::addValue(Value value, Operation *user) {
   auto [it, inserted] = indices.try_emplace(value, values.size());
   if (!inserted)
@@ -134,24 +205,25 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
       model.device.memoryBandwidth * model.device.memoryEfficiency;
   graph.problem.launchSeconds = model.device.launchSeconds;
 
-  auto makeResident = [&](Value value) {
-    RematValue &entry = graph.problem.values[graph.indices.at(value)];
-    entry.isResident = true;
-    entry.bytes = 0;
-  };
   for (BlockArgument argument : block.getArguments()) {
     if (failed(graph.addValue(argument, function)))
       return failure();
-    if (isPersistentArgument(function, argument.getArgNumber()))
-      makeResident(argument);
+    unsigned number = argument.getArgNumber();
+    graph.problem.valueNames.push_back(getArgumentName(function, number));
+    graph.problem.values.back().isResident =
+        isPersistentArgument(function, number);
   }
   for (Operation &op : block) {
-    for (Value result : op.getResults()) {
+    for (OpResult result : op.getResults()) {
       if (failed(graph.addValue(result, &op)))
         return failure();
+      std::string &name = graph.problem.valueNames.emplace_back(describeOp(&op));
+      if (unsigned number = result.getResultNumber())
+        name += (" " + Twine(number)).str();
       // Constants are part of the code.
+      RematValue &entry = graph.problem.values.back();
       if (op.hasTrait<OpTrait::ConstantLike>())
-        makeResident(result);
+        entry = {/*bytes=*/0, /*isResident=*/true};
     }
   }
   // Which values are moved elements of others, and in no memory of their own.
@@ -187,18 +259,23 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
     entry.isMirrored = isMirrored(&op);
     entry.overwritesInputs = isa<ElementwiseOpInterface>(op);
     FailureOr<double> seconds = secondsOf(&op, model);
-    if (failed(seconds))
+    if (failed(seconds) || failed(graph.addFusion(&op, *fusion, entry)))
       return failure();
-    entry.seconds = *seconds;
+    // What is computed where it is read takes no time of its own.
+    bool isInlined =
+        op.getNumResults() != 0 && fusion->isInlined(op.getResult(0));
+    entry.seconds = isInlined ? 0 : *seconds;
     graph.problem.ops.push_back(std::move(entry));
+    graph.problem.opNames.push_back(describeOp(&op));
     graph.ops.push_back(&op);
   }
   for (auto [value, replaced] :
        llvm::zip_equal(terminator->getOperands(), *aliases)) {
     // An updated parameter takes the old one's memory.
+    uint32_t index = graph.indices.at(value);
     if (replaced && !isa<BlockArgument>(value))
-      makeResident(value);
-    graph.problem.outputs.push_back(graph.indices.at(value));
+      graph.problem.values[index].isResident = true;
+    graph.problem.outputs.push_back(index);
   }
   std::string error;
   if (!planning::checkRematProblem(graph.problem, error))

@@ -34,6 +34,10 @@ public:
       fusion.bytes.push_back(problem.values[value].bytes);
     for (uint32_t value : plan.encoded)
       fusion.bytes.push_back(problem.values[value].encodedBytes);
+    for (uint32_t value = 0; value < problem.values.size(); ++value)
+      if (problem.values[value].isResident && index.root[value] == value &&
+          index.producer[value] != kNoIndex)
+        fusion.updates.push_back(value);
     // What is there at the end is written to memory.
     FusionOp &end = fusion.ops.emplace_back();
     end.shape.kind = FusionClass::Host;

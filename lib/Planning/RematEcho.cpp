@@ -187,8 +187,15 @@ std::vector<uint32_t> EchoPlanner::collectGroup(uint32_t unit) {
           continue;
         isMarkedValue[value] = true;
         values.push_back(value);
-        for (uint32_t reader : frontierReaders[value]) {
-          if (!base.recomputed[reader] || isMarkedOp[reader])
+        // What was taken off is looked at once.
+        std::vector<uint32_t> &readers = frontierReaders[value];
+        readers.erase(std::remove_if(readers.begin(), readers.end(),
+                                     [&](uint32_t reader) {
+                                       return !base.recomputed[reader];
+                                     }),
+                      readers.end());
+        for (uint32_t reader : readers) {
+          if (isMarkedOp[reader])
             continue;
           isMarkedOp[reader] = true;
           units.push_back(reader);
@@ -289,7 +296,7 @@ bool EchoPlanner::isWorthlessToPaper(uint32_t op) {
       if (!isMarkedOp[reader])
         continue;
       for (uint32_t result : problem.ops[reader].results)
-        if (problem.values[result].source == kNoIndex)
+        if (index.takesMemory(result))
           allocated.push_back(result);
       for (uint32_t input : index.inputs(reader))
         released.push_back(input);

@@ -15,9 +15,12 @@ RematIndex::RematIndex(const RematProblem &problem) : problem(problem) {
   size_t numValues = problem.values.size(), numOps = problem.ops.size();
   producer.assign(numValues, kNoIndex);
   root.assign(numValues, kNoIndex);
+  place.assign(numValues, 0);
   for (uint32_t op = 0; op < numOps; ++op)
-    for (uint32_t value : problem.ops[op].results)
-      producer[value] = op;
+    for (uint32_t r = 0; r < problem.ops[op].results.size(); ++r) {
+      producer[problem.ops[op].results[r]] = op;
+      place[problem.ops[op].results[r]] = r;
+    }
   // Sources are written first, but may have any number.
   std::vector<uint32_t> chain;
   for (uint32_t value = 0; value < numValues; ++value) {

@@ -56,6 +56,7 @@ public:
   const RematProblem &problem;
   std::vector<uint32_t> root;     ///< by value
   std::vector<uint32_t> producer; ///< by value, kNoIndex for inputs
+  std::vector<uint32_t> place; ///< by value, among the results of its op
   std::vector<bool> isView;       ///< by op: all results are views
   std::vector<bool> isOutput;     ///< by root: there at the end of the step
 
@@ -67,6 +68,11 @@ public:
   /// Backward ops that read a root, ascending, but views.
   IndexRange lateReaders(uint32_t root) const { return late[root]; }
 
+  /// True if `value` is neither a view nor in memory anyway.
+  bool takesMemory(uint32_t value) const {
+    return problem.values[value].source == kNoIndex &&
+           !problem.values[value].isResident;
+  }
   bool isLate(uint32_t op) const {
     return problem.ops[op].part == RematPart::Backward;
   }

@@ -166,7 +166,7 @@ private:
   uint64_t makes(const RematClone &clone) const {
     uint64_t bytes = 0;
     for (uint32_t value : problem.ops[clone.op].results)
-      if (problem.values[value].source == kNoIndex)
+      if (index.takesMemory(value))
         bytes += problem.values[value].bytes;
     return bytes;
   }

@@ -23,9 +23,14 @@ RematReport mlir::echo::planning::reportRemat(const RematProblem &problem,
     report.backwardOps += op.part == RematPart::Backward;
     report.sideOps += op.part == RematPart::Side;
   }
-  for (const RematValue &value : problem.values)
-    if (value.isResident)
-      report.persistentBytes += value.bytes;
+  // What an op makes takes the memory of one that is there from the start.
+  std::vector<bool> isMade(problem.values.size(), false);
+  for (const RematOp &op : problem.ops)
+    for (uint32_t value : op.results)
+      isMade[value] = true;
+  for (uint32_t value = 0; value < problem.values.size(); ++value)
+    if (problem.values[value].isResident && !isMade[value])
+      report.persistentBytes += problem.values[value].bytes;
   report.figures = measureRemat(problem, plan);
   report.baseline = measureRemat(problem, RematPlan());
   report.stepSeconds = modelSeconds(problem, plan, device);

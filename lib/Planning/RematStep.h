@@ -119,10 +119,7 @@ public:
 
 private:
   uint32_t cloneTensor(uint32_t clone, uint32_t value) const {
-    const std::vector<uint32_t> &results =
-        problem.ops[plan.clones[clone].op].results;
-    auto result = std::find(results.begin(), results.end(), value);
-    return cloneTensors[firstTensor[clone] + (result - results.begin())];
+    return cloneTensors[firstTensor[clone] + index.place[value]];
   }
 
   const RematIndex &index;

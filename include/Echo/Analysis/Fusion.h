@@ -53,6 +53,9 @@ public:
   /// The value whose elements `value` has: itself, or what moved elements come
   /// from. Null for constants and indices.
   Value getRoot(Value value) const;
+  /// The same, and how an iteration reads that value which reads `value` by
+  /// `access`.
+  Value getRoot(Value value, planning::FusionAccess &access) const;
   /// True if something outside the ops that `isMember` names reads `value`, a
   /// result of an op of the problem, or nothing reads it.
   bool isReadOutside(Value value,
@@ -61,6 +64,8 @@ public:
 private:
   LogicalResult collect(Block &block);
   bool isView(Operation *op) const;
+  /// How a movement's iteration reads its operand.
+  planning::FusionAccess accessOf(Operation *movement) const;
   void findWrittenMovements(Block &block,
                             const llvm::DenseSet<Operation *> &host);
   void addOp(Operation *op, bool isHost);
@@ -79,9 +84,10 @@ private:
   /// Movements that become kernels: the host program needs their results.
   llvm::DenseSet<Operation *> written;
   std::optional<uint32_t> lastEffect;
-  /// What isBufferView said: a split of many results has many readers, each of
-  /// which asks.
+  /// What isBufferView and accessOf said: a split of many results has many
+  /// readers, each of which asks.
   mutable llvm::DenseMap<Operation *, bool> views;
+  mutable llvm::DenseMap<Operation *, planning::FusionAccess> accesses;
 };
 
 } // namespace mlir::echo

@@ -1,5 +1,4 @@
-//===- RematGraph.h - A training step as planning sees it --------*- C++
-//-*-===//
+//===- RematGraph.h - A training step as planning sees it -------*- C++ -*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,6 +14,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::echo {
+
+class FusionGraph;
 
 /// The problem of rematerialization that a training step is. Works on the ops
 /// of any dialect; what isn't known of an op (RecomputeOpInterface,
@@ -35,6 +36,8 @@ public:
 
 private:
   LogicalResult addValue(Value value, Operation *user);
+  LogicalResult addFusion(Operation *op, const FusionGraph &fusion,
+                          planning::RematOp &entry);
 
   planning::RematProblem problem;
   SmallVector<Operation *> ops;

@@ -45,7 +45,8 @@ enum class RematPart : uint8_t { Forward, Backward, Side };
 struct RematValue {
   uint64_t bytes = 0; ///< that it takes in memory of its own
   /// In memory all through the step whatever the plan: parameters and state.
-  /// Reading it costs nothing.
+  /// Reading it costs nothing. One that an op makes takes the memory of one
+  /// that is there from the start: an updated parameter.
   bool isResident = false;
   /// The value whose memory this is a view of, or whose elements readers get at
   /// without a copy; kNoIndex: it has memory of its own.
