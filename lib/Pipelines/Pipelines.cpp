@@ -27,8 +27,7 @@
 using namespace mlir;
 using namespace mlir::echo;
 
-/// Dead and repeated ops of a graph. Nothing that a graph computes twice on
-/// purpose exists before rematerialization.
+/// Dead and repeated ops of a graph.
 static void addCleanUp(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -129,6 +128,11 @@ mlir::echo::buildEntryPipeline(OpPassManager &manager, ModuleOp module,
       });
 }
 
+void mlir::echo::buildCleanUpPipeline(OpPassManager &manager) {
+  addCleanUp(manager);
+  manager.addPass(createEchoEliminateDeadNodesPass());
+}
+
 void mlir::echo::buildHostProgramPipeline(OpPassManager &manager) {
   manager.addPass(createEchoEliminateDeadNodesPass());
   manager.addPass(createEchoFormKernelsPass());
@@ -138,15 +142,15 @@ void mlir::echo::buildHostProgramPipeline(OpPassManager &manager) {
 
 void mlir::echo::buildToBuffersPipeline(OpPassManager &manager,
                                         const ToBuffersOptions &options) {
-  addCleanUp(manager);
-  manager.addPass(createEchoEliminateDeadNodesPass());
+  buildCleanUpPipeline(manager);
   EchoRematPassOptions remat;
   remat.function = options.function;
   remat.strategy = options.strategy;
+  remat.plan = options.plan;
   remat.device = options.device;
   remat.promise = RematPromise::Arena;
   remat.alignment = options.alignment;
-  manager.addPass(createEchoRematPass(remat));
+  manager.addPass(createEchoRematPass(remat, options.savedPlan));
   buildHostProgramPipeline(manager);
   EchoPlanMemoryPassOptions planMemory;
   planMemory.alignment = options.alignment;

@@ -80,6 +80,9 @@ static LogicalResult lowerForCPU(ModuleOp module,
   toBuffers.alignment = options.alignment;
   toBuffers.function = entry;
   toBuffers.strategy = options.strategy;
+  toBuffers.savedPlan = options.plan;
+  if (options.plan)
+    toBuffers.plan = options.plan->name;
   buildToBuffersPipeline(manager, toBuffers);
   CPUToLLVMOptions toLLVM;
   toLLVM.entry = entry;

@@ -144,6 +144,7 @@ std::string ArtifactCache::key(StringRef graph,
   hasher.add(options.entry);
   hasher.add(options.optimizer);
   hasher.add(options.strategy);
+  hasher.add(options.plan ? options.plan->json : "");
   hasher.add(options.cpu);
   hasher.add(options.features);
   hasher.add(options.alignment);

@@ -17,7 +17,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace mlir::echo {
 #define GEN_PASS_DEF_ECHOREMATPASS
@@ -125,6 +127,31 @@ static LogicalResult applyIfArenaShrinks(func::FuncOp function,
   return success(succeeded(after));
 }
 
+FailureOr<RematPlan> mlir::echo::chooseRematPlan(func::FuncOp function,
+                                                 const RematGraph &graph,
+                                                 const RematOptions &options) {
+  const RematProblem &problem = graph.getProblem();
+  RematPlan plan;
+  std::string error;
+  if (options.plan) {
+    if (!readRematPlan(options.plan->json, problem, plan, error))
+      return function.emitError("plan=")
+             << options.plan->name << ": " << error;
+    return plan;
+  }
+  if (!planRemat(problem, options.strategy, plan)) {
+    auto names = llvm::map_range(rematStrategies(), [](const auto &strategy) {
+      return StringRef(strategy.name.data(), strategy.name.size());
+    });
+    return function.emitError("expected the strategy to be one of ")
+           << llvm::join(names, ", ") << ", found '" << options.strategy << "'";
+  }
+  if (!checkRematPlan(problem, plan, error))
+    return function.emitError("internal error: the plan isn't valid: ")
+           << error;
+  return plan;
+}
+
 FailureOr<RematResult> mlir::echo::rematerialize(func::FuncOp function,
                                                  unsigned loss,
                                                  const RematOptions &options,
@@ -133,26 +160,17 @@ FailureOr<RematResult> mlir::echo::rematerialize(func::FuncOp function,
   if (failed(graph))
     return failure();
   const RematProblem &problem = graph->getProblem();
-  RematPlan plan;
-  if (!planRemat(problem, options.strategy, plan)) {
-    auto names = llvm::map_range(rematStrategies(), [](const auto &strategy) {
-      return StringRef(strategy.name.data(), strategy.name.size());
-    });
-    return function.emitError("expected the strategy to be one of ")
-           << llvm::join(names, ", ") << ", found '" << options.strategy << "'";
-  }
-  std::string error;
-  if (!checkRematPlan(problem, plan, error))
-    return function.emitError("internal error: the plan isn't valid: ")
-           << error;
+  FailureOr<RematPlan> plan = chooseRematPlan(function, *graph, options);
+  if (failed(plan))
+    return failure();
   RematResult result;
   result.before = measureRemat(problem, RematPlan());
-  result.after = measureRemat(problem, plan);
-  emitRemarks(*graph, plan);
-  if (!plan.clones.empty()) {
+  result.after = measureRemat(problem, *plan);
+  emitRemarks(*graph, *plan);
+  if (!plan->clones.empty()) {
     switch (options.promise) {
     case RematPromise::Arena:
-      if (failed(applyIfArenaShrinks(function, *graph, plan, options.alignment,
+      if (failed(applyIfArenaShrinks(function, *graph, *plan, options.alignment,
                                      result)))
         return failure();
       break;
@@ -163,7 +181,7 @@ FailureOr<RematResult> mlir::echo::rematerialize(func::FuncOp function,
       result.isApplied = true;
     }
     if (result.isApplied && options.promise != RematPromise::Arena)
-      applyRematPlan(*graph, plan);
+      applyRematPlan(*graph, *plan);
   }
   emitSummary(function, result);
   return result;
@@ -173,6 +191,8 @@ namespace {
 
 struct EchoRematPass : public echo::impl::EchoRematPassBase<EchoRematPass> {
   using Base::Base;
+  EchoRematPass(EchoRematPassOptions options, std::optional<SavedPlan> plan)
+      : Base(std::move(options)), savedPlan(std::move(plan)) {}
 
   void runOnOperation() override {
     FailureOr<func::FuncOp> target = findFunction(getOperation(), function);
@@ -182,7 +202,8 @@ struct EchoRematPass : public echo::impl::EchoRematPassBase<EchoRematPass> {
     if (loss != -1)
       lossOption = loss;
     // A default strategy is for training steps, and lets others be.
-    if (strategy.empty() && !lossOption && !findLoss(*target))
+    bool isDefault = strategy.empty() && plan.empty() && !savedPlan;
+    if (isDefault && !lossOption && !findLoss(*target))
       return;
     FailureOr<unsigned> index = getLossIndex(*target, lossOption);
     CostModel model;
@@ -195,6 +216,8 @@ struct EchoRematPass : public echo::impl::EchoRematPassBase<EchoRematPass> {
     RematOptions options;
     if (!strategy.empty())
       options.strategy = strategy;
+    if (failed(readPlan(*target, options)))
+      return signalPassFailure();
     options.promise = promise;
     options.alignment = alignment;
     FailureOr<RematResult> result =
@@ -203,6 +226,32 @@ struct EchoRematPass : public echo::impl::EchoRematPassBase<EchoRematPass> {
       return signalPassFailure();
     recomputed = result->isApplied ? result->after.recomputedOps : 0;
   }
+
+private:
+  LogicalResult readPlan(func::FuncOp target, RematOptions &options) {
+    if (plan.empty() && !savedPlan)
+      return success();
+    if (!strategy.empty())
+      return target.emitError("expected a strategy or a plan, found strategy=")
+             << strategy.getValue() << " and plan=" << plan.getValue();
+    options.plan = savedPlan;
+    if (savedPlan)
+      return success();
+    std::string error;
+    std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(plan, &error);
+    if (!file)
+      return target.emitError("plan=") << plan.getValue() << ": " << error;
+    options.plan = SavedPlan{plan, file->getBuffer().str()};
+    return success();
+  }
+
+  std::optional<SavedPlan> savedPlan;
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+mlir::echo::createEchoRematPass(EchoRematPassOptions options,
+                                std::optional<SavedPlan> plan) {
+  return std::make_unique<EchoRematPass>(std::move(options), std::move(plan));
+}

@@ -77,6 +77,30 @@ class Cache(unittest.TestCase):
         self.assertNotEqual(changed["loss"], kept["loss"])
         self.assertEqual(self.run_tool("--threads=1")["cache"], "hit")
 
+    def test_plans_are_told_apart(self):
+        """By what is in them: the file's name doesn't matter."""
+        plans = {}
+        for strategy in ("none", "mirror"):
+            plan = os.path.join(FOLDER, strategy + ".json")
+            process, _ = self.start("--optimizer=sgd", "--quiet",
+                                    "--strategy=" + strategy,
+                                    "--save-plan=" + plan, tool="echo-plan",
+                                    cache=False)
+            self.assertEqual(process.communicate()[1], "")
+            with open(plan, encoding="utf-8") as file:
+                plans[strategy] = file.read()
+        path = os.path.join(FOLDER, "plan.json")
+        self.assertEqual(self.run_tool("--optimizer=sgd")["cache"], "miss")
+        for strategy, expected in (("none", "miss"), ("mirror", "miss"),
+                                   ("none", "hit")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(plans[strategy])
+            report = self.run_tool("--optimizer=sgd", "--plan=" + path)
+            self.assertEqual(report["cache"], expected)
+        report = self.run_tool("--optimizer=sgd",
+                               "--plan=" + os.path.join(FOLDER, "none.json"))
+        self.assertEqual(report["cache"], "hit")
+
     def test_damage_is_repaired(self):
         loss = self.run_tool()["loss"]
         path = os.path.join(self.cache, self.entries()[0])

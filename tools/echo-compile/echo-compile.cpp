@@ -127,7 +127,9 @@ int main(int argc, char **argv) {
   artifact.optimizationLevel = options.level;
   artifact.threads = options.threads;
 
-  std::string error;
+  std::string error = options.strategy.readPlan(artifact.plan);
+  if (!error.empty())
+    return fail(error);
   std::unique_ptr<llvm::MemoryBuffer> file =
       openInputFile(options.input, &error);
   if (!file)

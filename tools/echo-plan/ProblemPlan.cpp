@@ -139,8 +139,14 @@ std::string plan::planProblem(const ProblemOptions &options,
   if (options.compare)
     for (const RematStrategy &strategy : rematStrategies())
       reports.push_back(planWith(problem, strategy.name, model.device, plan));
+  else if (!options.remat.plan)
+    reports.push_back(
+        planWith(problem, options.remat.strategy, model.device, plan));
+  else if (readRematPlan(options.remat.plan->json, problem, plan, error))
+    reports.push_back(reportRemat(problem, plan, "saved", model.device,
+                                  /*planningSeconds=*/0));
   else
-    reports.push_back(planWith(problem, options.strategy, model.device, plan));
+    return options.remat.plan->name + ": " + error;
   if (!options.quiet) {
     if (options.compare)
       printComparison(options.problem, reports, os);

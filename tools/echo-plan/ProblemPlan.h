@@ -10,6 +10,7 @@
 #define ECHO_TOOLS_ECHOPLAN_PROBLEMPLAN_H
 
 #include "Echo/Planning/Cost.h"
+#include "Echo/Transforms/Remat.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
 
@@ -17,10 +18,10 @@ namespace mlir::echo::plan {
 
 struct ProblemOptions {
   std::string problem;  ///< file, or "-"
-  std::string strategy; ///< one that there is
+  RematOptions remat;   ///< a strategy that there is, or a plan
   std::string savePlan; ///< file for the plan; empty: none
   std::string report;   ///< file for the numbers; empty: none
-  bool compare = false; ///< all strategies instead of `strategy`
+  bool compare = false; ///< all strategies instead of `remat`
   bool quiet = false;
 };
 

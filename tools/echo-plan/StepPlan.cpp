@@ -9,10 +9,10 @@
 #include "StepPlan.h"
 #include "Echo/Analysis/CallCosts.h"
 #include "Echo/Analysis/Layers.h"
+#include "Echo/Analysis/RematGraph.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Transforms/PlanMemory.h"
-#include "Echo/Transforms/Remat.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CheckedArithmetic.h"
@@ -42,16 +42,16 @@ private:
 class StepPlanner {
 public:
   StepPlanner(ModuleOp module, const TrainingStep &step,
-              const StepOptions &options, StringRef strategy,
+              const StepOptions &options, const RematOptions &remat,
               const planning::CostModel &model)
-      : module(module), step(step), options(options), strategy(strategy),
+      : module(module), step(step), options(options), remat(remat),
         model(model),
         function(module.lookupSymbol<func::FuncOp>(step.function)) {}
 
   FailureOr<StepPlan> run();
 
 private:
-  LogicalResult applyStrategy();
+  LogicalResult applyPlan();
   LogicalResult countOps();
   LogicalResult planArena(MemoryPlan &memoryPlan);
   LogicalResult addTimes(const SymbolTable &symbols, const StepParts &parts);
@@ -59,7 +59,7 @@ private:
   ModuleOp module;
   const TrainingStep &step;
   const StepOptions &options;
-  StringRef strategy;
+  RematOptions remat;
   const planning::CostModel &model;
 
   func::FuncOp function;
@@ -81,8 +81,10 @@ FailureOr<TrainingStep> plan::makeTrainingStep(ModuleOp module,
   if (failed(isolateEntry(module, options.entry, step.function)))
     return failure();
   trainingStep.function = step.function;
-  if (failed(buildEntryPipeline(manager, module, trainingStep)) ||
-      failed(manager.run(module)) || failed(verify(module)))
+  if (failed(buildEntryPipeline(manager, module, trainingStep)))
+    return failure();
+  buildCleanUpPipeline(manager);
+  if (failed(manager.run(module)) || failed(verify(module)))
     return failure();
   auto function = module.lookupSymbol<func::FuncOp>(step.function);
   FailureOr<unsigned> loss = getLossIndex(function);
@@ -95,11 +97,25 @@ FailureOr<TrainingStep> plan::makeTrainingStep(ModuleOp module,
   return step;
 }
 
-LogicalResult StepPlanner::applyStrategy() {
-  if (strategy == "none")
+FailureOr<StepTexts> plan::writeStep(ModuleOp module, const TrainingStep &step,
+                                     const RematOptions &remat,
+                                     const planning::CostModel &model) {
+  auto function = module.lookupSymbol<func::FuncOp>(step.function);
+  FailureOr<RematGraph> graph = RematGraph::build(function, step.loss, model);
+  if (failed(graph))
+    return failure();
+  FailureOr<planning::RematPlan> plan =
+      chooseRematPlan(function, *graph, remat);
+  if (failed(plan))
+    return failure();
+  const planning::RematProblem &problem = graph->getProblem();
+  return StepTexts{planning::writeRematProblem(problem),
+                   planning::writeRematPlan(problem, *plan)};
+}
+
+LogicalResult StepPlanner::applyPlan() {
+  if (remat.strategy == "none" && !remat.plan)
     return success();
-  RematOptions remat;
-  remat.strategy = strategy.str();
   remat.promise = RematPromise::None;
   FailureOr<RematResult> result =
       rematerialize(function, step.loss, remat, model);
@@ -154,13 +170,13 @@ LogicalResult StepPlanner::addTimes(const SymbolTable &symbols,
 }
 
 FailureOr<StepPlan> StepPlanner::run() {
-  plan.strategy = strategy.str();
+  plan.strategy = remat.plan ? "saved" : remat.strategy;
   plan.function = step.function;
   plan.seconds.trainingStep = step.seconds;
   if (failed(countOps()))
     return failure();
   watch.addTo(plan.seconds.analysis);
-  if (failed(applyStrategy()))
+  if (failed(applyPlan()))
     return failure();
   watch.addTo(plan.seconds.remat);
 
@@ -200,11 +216,11 @@ FailureOr<StepPlan> StepPlanner::run() {
 
 FailureOr<StepPlan> plan::planStep(ModuleOp module, const TrainingStep &step,
                                    const StepOptions &options,
-                                   StringRef strategy,
+                                   const RematOptions &remat,
                                    const planning::CostModel &model,
                                    OwningOpRef<ModuleOp> &program) {
   program = module.clone();
-  return StepPlanner(*program, step, options, strategy, model).run();
+  return StepPlanner(*program, step, options, remat, model).run();
 }
 
 StepPlan plan::withoutPlan(const StepPlan &baseline, const StepPlan &givenUp) {

@@ -11,6 +11,7 @@
 
 #include "Echo/Analysis/StepMemory.h"
 #include "Echo/Planning/Cost.h"
+#include "Echo/Transforms/Remat.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>
@@ -46,7 +47,7 @@ struct CallPlace {
 /// What is known of a training step under a strategy. `memory` refers to the
 /// module that was planned.
 struct StepPlan {
-  std::string strategy;
+  std::string strategy; ///< "saved" for a plan that was saved
   std::string function;
   /// True if the strategy's plan was given up, since it needs no less memory.
   bool isGivenUp = false;
@@ -65,16 +66,28 @@ struct TrainingStep {
   double seconds = 0; ///< that making it took
 };
 
-/// Makes the entry of `module` a training step. Fails with a diagnostic.
+/// Makes the entry of `module` a training step, as it is when compiling plans
+/// it. Fails with a diagnostic.
 FailureOr<TrainingStep> makeTrainingStep(ModuleOp module,
                                          const StepOptions &options);
 
-/// Applies a strategy's plan to a copy of the step, takes it through the
+/// What a step is to planning, and a plan for it, as JSON (docs/remat.md).
+struct StepTexts {
+  std::string problem, plan;
+};
+
+/// Fails with a diagnostic.
+FailureOr<StepTexts> writeStep(ModuleOp module, const TrainingStep &step,
+                               const RematOptions &remat,
+                               const planning::CostModel &model);
+
+/// Applies the plan that `remat` asks for to a copy of the step, takes it through the
 /// pipeline that compiling takes up to its memory plan, and reads off what it
 /// needs. `program` becomes the copy, a host program on buffers, which the plan
 /// refers to. Fails with a diagnostic.
 FailureOr<StepPlan> planStep(ModuleOp module, const TrainingStep &step,
-                             const StepOptions &options, StringRef strategy,
+                             const StepOptions &options,
+                             const RematOptions &remat,
                              const planning::CostModel &model,
                              OwningOpRef<ModuleOp> &program);
 

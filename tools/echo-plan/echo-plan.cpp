@@ -62,8 +62,12 @@ struct CommandLine {
       "problem",
       cl::desc("Plan a problem in JSON instead of a model (docs/remat.md)"),
       cl::value_desc("file.json, or -"), cl::cat(category)};
+  cl::opt<std::string> saveProblem{
+      "save-problem",
+      cl::desc("Write the problem that the model's step is there as JSON"),
+      cl::value_desc("file.json"), cl::cat(category)};
   cl::opt<std::string> savePlan{
-      "save-plan", cl::desc("Write the problem's plan there as JSON"),
+      "save-plan", cl::desc("Write the plan there as JSON, for --plan"),
       cl::value_desc("file.json"), cl::cat(category)};
   cl::opt<std::string> device{"device", cl::desc(deviceText),
                               cl::value_desc("name or file.json"),
@@ -91,8 +95,11 @@ static int fail(const Twine &message) {
   return 1;
 }
 
-static bool writeReport(StringRef path, StringRef json) {
-  std::string error = ::echo::writeOutput(path.str(), json);
+/// Writes a file that somebody asked for. Returns false after an error.
+static bool writeFile(const std::string &path, StringRef json) {
+  if (path.empty())
+    return true;
+  std::string error = ::echo::writeOutput(path, json);
   if (!error.empty())
     fail(error);
   return error.empty();
@@ -107,8 +114,16 @@ int main(int argc, char **argv) {
       "Tells the memory that a training step needs, without running it\n");
   if (std::string error = options.strategy.check(); !error.empty())
     return fail(error);
-  if (options.compare && !options.strategy.get().empty())
-    return fail("--compare shows all strategies: --strategy has no meaning");
+  if (options.compare && options.strategy.isGiven())
+    return fail("--compare shows all strategies: --" +
+                Twine(options.strategy.hasPlan() ? "plan" : "strategy") +
+                " has no meaning");
+  RematOptions remat;
+  if (!options.strategy.get().empty())
+    remat.strategy = options.strategy.get();
+  if (std::string error = options.strategy.readPlan(remat.plan);
+      !error.empty())
+    return fail(error);
   planning::CostModel model;
   if (failed(loadCostModel(options.device, model, [](const Twine &message) {
         fail("--" + message);
@@ -122,11 +137,13 @@ int main(int argc, char **argv) {
     if (options.input.getNumOccurrences() != 0)
       return fail("--problem takes the place of a model, found " +
                   options.input);
+    if (!options.saveProblem.empty())
+      return fail("--save-problem saves the problem of a model, found "
+                  "--problem=" +
+                  options.problem);
     plan::ProblemOptions problemOptions;
     problemOptions.problem = options.problem;
-    problemOptions.strategy = options.strategy.get().empty()
-                                  ? "echo"
-                                  : options.strategy.get();
+    problemOptions.remat = std::move(remat);
     problemOptions.savePlan = options.savePlan;
     problemOptions.report = options.report;
     problemOptions.compare = options.compare;
@@ -135,8 +152,6 @@ int main(int argc, char **argv) {
         plan::planProblem(problemOptions, model, llvm::outs());
     return error.empty() ? 0 : fail(error);
   }
-  if (!options.savePlan.empty())
-    return fail("--save-plan saves the plan of a --problem");
 
   auto start = std::chrono::steady_clock::now();
   DialectRegistry registry;
@@ -174,18 +189,18 @@ int main(int argc, char **argv) {
   // Host programs, which the plans refer to.
   std::vector<OwningOpRef<ModuleOp>> programs;
   std::vector<plan::StepPlan> plans;
-  std::vector<std::string> names = {"none"};
+  std::vector<RematOptions> choices(1);
+  choices.front().strategy = "none";
   if (options.compare)
     for (const planning::RematStrategy &strategy : planning::rematStrategies()) {
       if (strategy.name != "none")
-        names.emplace_back(strategy.name);
+        choices.emplace_back().strategy = strategy.name;
     }
   else if (options.strategy.get() != "none")
-    names.push_back(options.strategy.get().empty() ? "echo"
-                                                   : options.strategy.get());
-  for (const std::string &name : names) {
+    choices.push_back(remat);
+  for (const RematOptions &choice : choices) {
     FailureOr<plan::StepPlan> stepPlan = plan::planStep(
-        *module, *step, stepOptions, name, model, programs.emplace_back());
+        *module, *step, stepOptions, choice, model, programs.emplace_back());
     if (failed(stepPlan))
       return 1;
     stepPlan->seconds.read = readSeconds.count();
@@ -203,11 +218,19 @@ int main(int argc, char **argv) {
       plan::printTables(chosen, baseline, model, options.layerDepth,
                         llvm::outs());
   }
+  if (!options.saveProblem.empty() || !options.savePlan.empty()) {
+    FailureOr<plan::StepTexts> texts =
+        plan::writeStep(*module, *step, remat, model);
+    if (failed(texts) ||
+        !writeFile(options.saveProblem, texts->problem) ||
+        !writeFile(options.savePlan, texts->plan))
+      return 1;
+  }
   if (options.report.empty())
     return 0;
   std::string json =
       options.compare
           ? plan::makeComparisonJson(plans, options.layerDepth)
           : plan::makeJson(chosen, baseline, options.layerDepth);
-  return writeReport(options.report, json) ? 0 : 1;
+  return writeFile(options.report, json) ? 0 : 1;
 }

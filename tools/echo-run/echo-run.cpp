@@ -208,14 +208,16 @@ private:
 };
 
 /// The step of a graph, compiled or out of the cache.
-std::unique_ptr<Step> compile(llvm::StringRef content, const Options &options,
-                              TrainingOptions &training) {
+std::unique_ptr<Step>
+compile(llvm::StringRef content, const Options &options,
+        std::optional<mlir::echo::SavedPlan> plan, TrainingOptions &training) {
   Phases phases(training);
   std::vector<mlir::echo::PhaseTime> parts;
   mlir::echo::ArtifactOptions artifact;
   artifact.entry = options.entry;
   artifact.optimizer = options.optimizer;
   artifact.strategy = options.strategy.get();
+  artifact.plan = std::move(plan);
   artifact.phases = &parts;
   if (options.threads != 0)
     artifact.threads = options.threads;
@@ -261,7 +263,8 @@ std::unique_ptr<Step> compile(llvm::StringRef content, const Options &options,
 }
 
 std::unique_ptr<Step> interpret(Model &model, mlir::func::FuncOp function,
-                                const Options &options) {
+                                const Options &options,
+                                std::optional<mlir::echo::SavedPlan> plan) {
   if (!options.optimizer.empty()) {
     mlir::PassManager manager(model.getContext());
     mlir::echo::TrainingStepOptions trainingStep;
@@ -275,13 +278,15 @@ std::unique_ptr<Step> interpret(Model &model, mlir::func::FuncOp function,
         failed(manager.run(model.get())))
       throw Diagnosed();
   }
-  if (!options.strategy.get().empty()) {
+  if (options.strategy.isGiven()) {
     mlir::PassManager manager(model.getContext());
+    mlir::echo::buildCleanUpPipeline(manager);
     mlir::echo::EchoRematPassOptions remat;
     remat.function = function.getName().str();
     remat.strategy = options.strategy.get();
     remat.promise = mlir::echo::RematPromise::Arena;
-    manager.addPass(mlir::echo::createEchoRematPass(remat));
+    manager.addPass(
+        mlir::echo::createEchoRematPass(remat, std::move(plan)));
     if (failed(manager.run(model.get())))
       throw Diagnosed();
   }
@@ -323,6 +328,9 @@ void runTool(const Options &options) {
     training.scalars.push_back(splitAssignment(text, "--set"));
   if (std::string error = options.strategy.check(); !error.empty())
     throwInvalid(error);
+  std::optional<mlir::echo::SavedPlan> plan;
+  if (std::string error = options.strategy.readPlan(plan); !error.empty())
+    throw Error(ECHO_IO_ERROR, error);
   if (options.checkpointEvery != 0 && training.checkpoint.empty())
     throwInvalid("--checkpoint-every needs --checkpoint");
   if (options.precision.getNumOccurrences() && !interpreted)
@@ -339,10 +347,10 @@ void runTool(const Options &options) {
   std::unique_ptr<Step> step;
   if (isSharedObject(content)) {
     if (interpreted || !options.entry.empty() || !options.optimizer.empty() ||
-        !options.strategy.get().empty())
+        options.strategy.isGiven())
       throwInvalid("'" + options.model +
-                   "' is compiled: --target=interpreter, --entry, --optimizer "
-                   "and --strategy take an .mlir file");
+                   "' is compiled: --target=interpreter, --entry, --optimizer, "
+                   "--strategy and --plan take an .mlir file");
     checkOutputs(training);
     step = openArtifact(options.model, static_cast<int>(options.threads));
   } else if (interpreted) {
@@ -351,9 +359,9 @@ void runTool(const Options &options) {
     if (failed(function))
       throw Diagnosed();
     checkOutputs(training);
-    step = interpret(*model, *function, options);
+    step = interpret(*model, *function, options, std::move(plan));
   } else {
-    step = compile(content, options, training);
+    step = compile(content, options, std::move(plan), training);
   }
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;

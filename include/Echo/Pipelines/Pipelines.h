@@ -9,6 +9,7 @@
 #ifndef ECHO_PIPELINES_PIPELINES_H
 #define ECHO_PIPELINES_PIPELINES_H
 
+#include "Echo/Transforms/Remat.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -47,6 +48,12 @@ struct ToBuffersOptions : PassPipelineOptions<ToBuffersOptions> {
                      "default: echo if the function has a loss. Applied if the "
                      "arena is smaller then"),
       llvm::cl::init("")};
+  Option<std::string> plan{
+      *this, "plan",
+      llvm::cl::desc("A saved plan in JSON to apply instead of a strategy's"),
+      llvm::cl::init("")};
+  /// The plan, if it was read already.
+  std::optional<SavedPlan> savedPlan;
   Option<std::string> device{
       *this, "device",
       llvm::cl::desc("Device to model the time of for the strategy"),
@@ -99,6 +106,9 @@ LogicalResult buildEntryPipeline(OpPassManager &manager, ModuleOp module,
 LogicalResult buildTrainingStepPipeline(
     OpPassManager &manager, const TrainingStepOptions &options,
     llvm::function_ref<LogicalResult(const llvm::Twine &)> errorHandler);
+/// Takes away dead and repeated ops: what rematerialization is planned for.
+/// Nothing that a graph computes twice on purpose exists before it.
+void buildCleanUpPipeline(OpPassManager &manager);
 /// From a function on tensors to a host program of kernel and library calls on
 /// buffers of their own.
 void buildHostProgramPipeline(OpPassManager &manager);

@@ -9,6 +9,7 @@
 #ifndef ECHO_TARGET_ARTIFACT_H
 #define ECHO_TARGET_ARTIFACT_H
 
+#include "Echo/Transforms/Remat.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,6 +40,8 @@ struct ArtifactOptions {
   /// What is computed again (planning::rematStrategies()); empty: echo if the
   /// function has a loss.
   std::string strategy;
+  /// Applied instead of a strategy's plan.
+  std::optional<SavedPlan> plan;
   /// LLVM's name of the CPU; "native" for this machine's.
   std::string cpu = "native";
   /// LLVM target features to add, "+avx2,-avx512f".

@@ -22,6 +22,10 @@ namespace mlir::echo {
 #define GEN_PASS_REGISTRATION
 #include "Echo/Transforms/Passes.h.inc"
 
+/// `echo-remat` with a plan that was read already.
+std::unique_ptr<Pass> createEchoRematPass(EchoRematPassOptions options,
+                                          std::optional<SavedPlan> plan);
+
 } // namespace mlir::echo
 
 #endif // ECHO_TRANSFORMS_PASSES_H

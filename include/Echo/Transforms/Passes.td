@@ -305,6 +305,8 @@ def EchoRematPass : Pass<"echo-remat", "::mlir::ModuleOp"> {
     sum of bytes alive at one moment, is no larger with it; or the arena, once
     kernels are formed and every buffer is placed, is smaller. Otherwise the
     function is left as it is.
+    A saved plan (`echo-plan --save-plan`) takes the place of a strategy's; it is
+    refused if the function isn't the one that it was made for.
     Remarks of the category `echo-remat` say for each feature map how large it
     is and why it is stashed or not.
 
@@ -333,6 +335,8 @@ def EchoRematPass : Pass<"echo-remat", "::mlir::ModuleOp"> {
     Option<"strategy", "strategy", "std::string", "\"\"",
            "none, mirror, echo-paper or echo; default: echo if the function has "
            "a loss">,
+    Option<"plan", "plan", "std::string", "\"\"",
+           "A saved plan in JSON to apply instead">,
     Option<"device", "device", "std::string", "\"cpu\"",
            "Device to model the time of: its name, or a JSON file">,
     Option<"promise", "promise", "::mlir::echo::RematPromise",

@@ -12,8 +12,12 @@
 #include "Echo/Planning/Cost.h"
 #include "Echo/Planning/Remat.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <optional>
+#include <string>
 
 namespace mlir::echo {
+
+class RematGraph;
 
 /// What a plan must not make larger to be applied.
 enum class RematPromise : uint8_t {
@@ -22,8 +26,15 @@ enum class RematPromise : uint8_t {
   None   ///< any plan is applied
 };
 
+/// A plan that was saved (planning::writeRematPlan).
+struct SavedPlan {
+  std::string name; ///< of its file, for messages
+  std::string json;
+};
+
 struct RematOptions {
   std::string strategy = "echo"; ///< of planning::rematStrategies()
+  std::optional<SavedPlan> plan; ///< applied instead of a strategy's
   RematPromise promise = RematPromise::Peak;
   int64_t alignment = 64; ///< of buffers in the arena, bytes
 };
@@ -35,6 +46,13 @@ struct RematResult {
   uint64_t arenaBefore = 0, arenaAfter = 0;
   bool isApplied = false;
 };
+
+/// The plan that `options` ask for. Fails with a diagnostic at the function if
+/// there is no such strategy, or if the saved plan is malformed or for another
+/// step.
+FailureOr<planning::RematPlan> chooseRematPlan(func::FuncOp function,
+                                               const RematGraph &graph,
+                                               const RematOptions &options);
 
 /// Plans what a training step computes again and applies the plan if it keeps
 /// the promise. `loss` is the index of the loss among the results. Emits a
