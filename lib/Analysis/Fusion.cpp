@@ -282,6 +282,12 @@ LogicalResult FusionGraph::collect(Block &block) {
       if (failed(verifyStatic(&op)))
         return failure();
   findWrittenMovements(block, host);
+  size_t numOps = block.getOperations().size();
+  problem.ops.reserve(numOps);
+  ops.reserve(numOps);
+  indices.reserve(numOps);
+  values.reserve(numOps);
+  readers.reserve(numOps);
   for (Operation &op : block) {
     bool isInlined = (isMovement(&op) || isKernelConstant(&op)) &&
                      !written.contains(&op);

@@ -205,6 +205,15 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
       model.device.memoryBandwidth * model.device.memoryEfficiency;
   graph.problem.launchSeconds = model.device.launchSeconds;
 
+  size_t numOps = block.getOperations().size();
+  graph.problem.ops.reserve(numOps);
+  graph.problem.opNames.reserve(numOps);
+  graph.problem.values.reserve(numOps);
+  graph.problem.valueNames.reserve(numOps);
+  graph.indices.reserve(numOps);
+  auto isPlanned = [&](Operation &op) {
+    return &op != terminator && !op.hasTrait<OpTrait::ConstantLike>();
+  };
   for (BlockArgument argument : block.getArguments()) {
     if (failed(graph.addValue(argument, function)))
       return failure();
@@ -214,10 +223,11 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
         isPersistentArgument(function, number);
   }
   for (Operation &op : block) {
+    std::string opName = describeOp(&op);
     for (OpResult result : op.getResults()) {
       if (failed(graph.addValue(result, &op)))
         return failure();
-      std::string &name = graph.problem.valueNames.emplace_back(describeOp(&op));
+      std::string &name = graph.problem.valueNames.emplace_back(opName);
       if (unsigned number = result.getResultNumber())
         name += (" " + Twine(number)).str();
       // Constants are part of the code.
@@ -225,6 +235,8 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
       if (op.hasTrait<OpTrait::ConstantLike>())
         entry = {/*bytes=*/0, /*isResident=*/true};
     }
+    if (isPlanned(op))
+      graph.problem.opNames.push_back(std::move(opName));
   }
   // Which values are moved elements of others, and in no memory of their own.
   FailureOr<FusionGraph> fusion = FusionGraph::build(block);
@@ -232,7 +244,7 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
     return failure();
 
   for (Operation &op : block) {
-    if (&op == terminator || op.hasTrait<OpTrait::ConstantLike>())
+    if (!isPlanned(op))
       continue;
     RematOp entry;
     for (Value input : inputsOf(&op)) {
@@ -266,7 +278,6 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
         op.getNumResults() != 0 && fusion->isInlined(op.getResult(0));
     entry.seconds = isInlined ? 0 : *seconds;
     graph.problem.ops.push_back(std::move(entry));
-    graph.problem.opNames.push_back(describeOp(&op));
     graph.ops.push_back(&op);
   }
   for (auto [value, replaced] :
