@@ -59,6 +59,20 @@ static FailureOr<uint64_t> bytesOf(Type type) {
   return uint64_t(0);
 }
 
+/// True if `result` takes no memory of its own: its op writes none, since it
+/// names what operand 0 holds by another type, or leaves it to its readers.
+static bool isInPlace(OpResult result) {
+  Operation *op = result.getOwner();
+  FailureOr<uint64_t> bytes = bytesOf(result.getType());
+  if (!isa<TensorType>(result.getType()) || failed(bytes) || *bytes == 0)
+    return false;
+  FailureOr<uint64_t> written = getBytesWritten(op);
+  if (failed(written) || *written != 0 || !isRecomputable(op))
+    return false;
+  return op->getNumOperands() == 0 ||
+         isa<TensorType>(op->getOperand(0).getType());
+}
+
 /// Seconds of `op` as a kernel or library call of its own.
 static FailureOr<double> secondsOf(Operation *op,
                                    const planning::CostModel &model) {
@@ -256,7 +270,7 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
     for (Value result : op.getResults()) {
       uint32_t index = graph.indices.at(result);
       entry.results.push_back(index);
-      if (!fusion->isInlined(result))
+      if (!fusion->isInlined(result) && !isInPlace(cast<OpResult>(result)))
         continue;
       RematValue &value = graph.problem.values[index];
       value.bytes = 0;
@@ -269,7 +283,8 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
     entry.isHeavy = isComputeHeavy(&op);
     entry.isRepeatable = isRecomputable(&op);
     entry.isMirrored = isMirrored(&op);
-    entry.overwritesInputs = isa<ElementwiseOpInterface>(op);
+    entry.overwritesInputs = isa<ElementwiseOpInterface>(op) ||
+                             OpTrait::hasElementwiseMappableTraits(&op);
     FailureOr<double> seconds = secondsOf(&op, model);
     if (failed(seconds) || failed(graph.addFusion(&op, *fusion, entry)))
       return failure();
@@ -280,6 +295,7 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
     graph.problem.ops.push_back(std::move(entry));
     graph.ops.push_back(&op);
   }
+  planning::settleRematParts(graph.problem);
   for (auto [value, replaced] :
        llvm::zip_equal(terminator->getOperands(), *aliases)) {
     // An updated parameter takes the old one's memory.
@@ -325,12 +341,19 @@ private:
     }
     builder.setInsertionPoint(graph.getOps()[before]);
     IRMapping map;
+    bool isApart = false;
     for (auto [index, source] : llvm::enumerate(clone.inputs)) {
       Value value = graph.getValues()[problem.ops[clone.op].inputs[index]];
       if (source != kNoIndex)
         map.map(value, cloned(source, value));
       else
-        map.map(value, behindBarrier(value));
+        map.map(value, isAlwaysThere(value) ? value : behindBarrier(value));
+      isApart |= map.lookup(value) != value;
+    }
+    // Of constants alone: one of them keeps it apart from the original.
+    if (!isApart && !clone.inputs.empty()) {
+      Value value = graph.getValues()[problem.ops[clone.op].inputs.front()];
+      map.map(value, behindBarrier(value));
     }
     clones.push_back(builder.clone(*original, map));
   }
@@ -359,11 +382,16 @@ private:
     return {};
   }
 
+  /// True for constants, and for places that hold nothing yet.
+  bool isAlwaysThere(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && (op->hasTrait<OpTrait::ConstantLike>() ||
+                  (op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
+                   isRecomputable(op)));
+  }
+
   /// `value` as clones in front of `before` read it.
   Value behindBarrier(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (op && op->hasTrait<OpTrait::ConstantLike>())
-      return value;
     Value &barrier = barriers[value];
     if (!barrier)
       barrier = OptimizationBarrierOp::create(builder, value.getLoc(), value,

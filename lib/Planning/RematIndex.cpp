@@ -126,4 +126,25 @@ void mlir::echo::planning::findRematParts(
     problem.ops[op].part = forward[op]    ? RematPart::Forward
                            : backward[op] ? RematPart::Backward
                                           : RematPart::Side;
+  settleRematParts(problem);
+}
+
+void mlir::echo::planning::settleRematParts(RematProblem &problem) {
+  // The backward part begins where the fewest ops are on the wrong side.
+  uint32_t wrong = 0;
+  for (const RematOp &op : problem.ops)
+    wrong += op.part == RematPart::Forward;
+  uint32_t fewest = wrong;
+  size_t begin = 0;
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    wrong -= problem.ops[op].part == RematPart::Forward;
+    wrong += problem.ops[op].part == RematPart::Backward;
+    if (wrong > fewest)
+      continue;
+    fewest = wrong;
+    begin = op + 1;
+  }
+  for (size_t op = 0; op < begin; ++op)
+    if (problem.ops[op].part == RematPart::Backward)
+      problem.ops[op].part = RematPart::Forward;
 }

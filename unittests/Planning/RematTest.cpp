@@ -286,6 +286,33 @@ TEST(RematTest, ClonesRunWithWhatTheyRead) {
 // The peak by hand: x (10) -> a (20) -> b (30), each gradient reads its op's
 // output. Alive while b's gradient runs: a, b, and the gradients of b and of a,
 // 30 + 20; b's own gradient comes from the loss's op (30).
+std::string partsOf(std::string letters) {
+  RematProblem problem;
+  for (char letter : letters) {
+    RematOp op;
+    op.part = letter == 'f'   ? RematPart::Forward
+              : letter == 'b' ? RematPart::Backward
+                              : RematPart::Side;
+    problem.ops.push_back(op);
+  }
+  settleRematParts(problem);
+  for (size_t i = 0; i < letters.size(); ++i)
+    letters[i] = problem.ops[i].part == RematPart::Forward    ? 'f'
+                 : problem.ops[i].part == RematPart::Backward ? 'b'
+                                                              : 's';
+  return letters;
+}
+
+TEST(RematTest, BackwardOpsAmongForwardOnesAreForward) {
+  EXPECT_EQ(partsOf("ffbb"), "ffbb");
+  EXPECT_EQ(partsOf("fsbfsfbbsb"), "fsffsfbbsb");
+  // A loss that is finished behind the gradients doesn't make them forward.
+  EXPECT_EQ(partsOf("fffbbbbff"), "fffbbbbff");
+  EXPECT_EQ(partsOf("fbfffbbbbf"), "fffffbbbbf");
+  EXPECT_EQ(partsOf(""), "");
+  EXPECT_EQ(partsOf("bb"), "bb");
+}
+
 TEST(RematTest, PeakByHand) {
   TrainingGraph graph;
   uint32_t x = graph.parameter(10);

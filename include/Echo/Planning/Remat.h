@@ -37,8 +37,9 @@ struct Device;
 inline constexpr uint32_t kNoIndex = ~uint32_t(0);
 
 /// Forward: the loss depends on it. Backward: a gradient or an updated
-/// parameter depends on it and the loss doesn't. Side: the rest (metrics,
-/// running statistics, next states), which runs with the forward part.
+/// parameter depends on it and the loss doesn't; among the forward ops it counts
+/// as one of them. Side: the rest (metrics, running statistics, next states),
+/// which runs with the forward part.
 enum class RematPart : uint8_t { Forward, Backward, Side };
 
 /// A tensor.
@@ -108,9 +109,14 @@ struct RematProblem {
 bool checkRematProblem(const RematProblem &problem, std::string &error);
 
 /// Sets the part of every op from the loss and the values that a step is for
-/// (gradients, updated parameters), both in values.
+/// (gradients, updated parameters), both in values, and settles them.
 void findRematParts(RematProblem &problem, uint32_t loss,
                     const std::vector<uint32_t> &targets);
+
+/// Makes forward ops of backward ones that run among the forward ops: a mask
+/// for a gradient, computed where its input is. What only they read is stashed
+/// no longer than that, and nothing is computed again so early.
+void settleRematParts(RematProblem &problem);
 
 /// The ops that read each tensor, views looked through: the EdgeUseRef pass of
 /// the paper (Figure 10). Ascending, each op once.
