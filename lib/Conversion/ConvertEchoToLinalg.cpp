@@ -514,8 +514,8 @@ static DenseElementsAttr denseValue(ElementsAttr value) {
       SmallVector<Attribute>(elements->begin(), elements->end()));
 }
 
-/// The replacements of an Echo op, or failure after a diagnostic.
-static FailureOr<SmallVector<Value>> lower(OpBuilder &b, Operation *op) {
+FailureOr<SmallVector<Value>> mlir::echo::lowerToLinalg(OpBuilder &b,
+                                                        Operation *op) {
   using Values = SmallVector<Value>;
   Location loc = op->getLoc();
   if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op))
@@ -556,7 +556,7 @@ static FailureOr<SmallVector<Value>> lower(OpBuilder &b, Operation *op) {
       .Case([&](EmbeddingOp op) { return lowerEmbedding(b, op); })
       .Case([&](DropoutOp op) { return lowerDropout(b, op); })
       .Default([](Operation *op) -> FailureOr<Values> {
-        return op->emitOpError("has no lowering to linalg in a kernel");
+        return op->emitOpError("has no lowering to linalg here");
       });
 }
 
@@ -594,7 +594,7 @@ LogicalResult mlir::echo::convertKernelToLinalg(func::FuncOp kernel) {
     if (!lowered || isa<EmbeddingGradOp>(op))
       continue;
     OpBuilder builder(&op);
-    FailureOr<SmallVector<Value>> values = lower(builder, &op);
+    FailureOr<SmallVector<Value>> values = lowerToLinalg(builder, &op);
     if (failed(values))
       return failure();
     op.replaceAllUsesWith(*values);

@@ -29,9 +29,19 @@ namespace mlir::echo {
 /// Writes composite ops in a kernel function with simpler ones.
 LogicalResult decomposeKernel(func::FuncOp kernel);
 
+/// Builds what an op of Echo, or one that tells its arithmetic, is in linalg on
+/// tensors, and returns the values of its results; decomposed ops, library calls
+/// and embedding_grad have none. Fails with a diagnostic at the op.
+FailureOr<SmallVector<Value>> lowerToLinalg(OpBuilder &builder, Operation *op);
+
 /// Turns the Echo ops of a kernel function into linalg on tensors. Ops whose
 /// writes are scattered (embedding_grad) stay.
 LogicalResult convertKernelToLinalg(func::FuncOp kernel);
+
+/// Turns all Echo ops of a function that isn't lowered by way of kernels into
+/// linalg, tensor, arith, math and scf, for compilers that know nothing of Echo.
+/// Fails with a diagnostic at an op that only a host program has.
+LogicalResult convertGraphToLinalg(func::FuncOp function);
 
 /// Makes one kernel function of linalg on tensors of those that are equal but
 /// for numbers. Numbers that differ become arguments behind the tensors, and

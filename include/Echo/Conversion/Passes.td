@@ -27,6 +27,29 @@ def ConvertEchoToLinalgPass : Pass<"convert-echo-to-linalg", "::mlir::ModuleOp">
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ConvertEchoGraphToLinalgPass
+    : Pass<"convert-echo-graph-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "Lowers a graph of Echo ops to linalg on tensors";
+  let description = [{
+    For a training step that another compiler takes over: a function on tensors
+    in front of `echo-form-kernels` becomes linalg, tensor, arith, math and scf,
+    with no Echo op left. What kernels hold is lowered as by
+    `convert-echo-to-linalg`; products become linalg.generic contractions, and
+    `echo.embedding_grad` a loop over the rows that it adds. Attributes of
+    arguments and results stay.
+
+    ```
+    echo-zoo nmt | echo-opt --echo-training-step=optimizer=adam \
+      --convert-echo-graph-to-linalg
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def EchoMergeKernelsPass : Pass<"echo-merge-kernels", "::mlir::ModuleOp"> {
   let summary = "Merges kernel functions that are equal but for numbers";
   let description = [{
