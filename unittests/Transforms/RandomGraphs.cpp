@@ -8,10 +8,15 @@
 
 #include "RandomGraphs.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Dialect/TensorBuilder.h"
 #include "GraphTesting.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Traits.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "gtest/gtest.h"
+#include <cstdlib>
 #include <random>
 
 using namespace mlir;
@@ -21,8 +26,9 @@ namespace {
 
 class RandomGraph {
 public:
-  RandomGraph(MLIRContext &context, uint64_t seed)
-      : rng(seed), builder(&context), b(builder, builder.getUnknownLoc()) {}
+  RandomGraph(MLIRContext &context, uint64_t seed, bool hasStates)
+      : rng(seed), builder(&context), b(builder, builder.getUnknownLoc()),
+        hasStates(hasStates) {}
 
   OwningOpRef<ModuleOp> build();
 
@@ -39,11 +45,14 @@ private:
   Value matmul(Value x, Value y);
   Value dropout(Value x);
   Value next();
+  void updateStates(func::FuncOp function);
 
   std::mt19937_64 rng;
   OpBuilder builder;
   TensorBuilder b;
+  bool hasStates;
   SmallVector<Value> values;
+  Value statistic, step; ///< if hasStates
 };
 
 } // namespace
@@ -210,10 +219,11 @@ Value RandomGraph::dropout(Value x) {
     return ConstantOp::create(builder, b.getLoc(),
                               DenseElementsAttr::get(scalar, value));
   };
-  Value seed = constant(7), step = constant(3), offset = constant(below(1000));
+  Value seed = constant(7), offset = constant(below(1000));
+  Value count = hasStates ? step : constant(3);
   return DropoutOp::create(builder, b.getLoc(),
                            TypeRange{type, type.clone(builder.getI1Type())}, x,
-                           seed, step, offset, builder.getF64FloatAttr(0.25))
+                           seed, count, offset, builder.getF64FloatAttr(0.25))
       .getResult();
 }
 
@@ -253,6 +263,20 @@ OwningOpRef<ModuleOp> RandomGraph::build() {
   Block *block = function.addEntryBlock();
   builder.setInsertionPointToEnd(block);
   values.append(block->args_begin(), block->args_end());
+  if (hasStates) {
+    auto addState = [&](StringRef name, Type type) {
+      unsigned index = function.getNumArguments();
+      (void)function.insertArgument(
+          index, type,
+          builder.getDictionaryAttr(
+              {builder.getNamedAttr(kRoleAttr, builder.getStringAttr("state")),
+               builder.getNamedAttr(kNameAttr, builder.getStringAttr(name))}),
+          b.getLoc());
+      return function.getArgument(index);
+    };
+    statistic = addState("statistic", f64({}));
+    step = addState("step", RankedTensorType::get({}, builder.getI64Type()));
+  }
   unsigned length = 4 + below(20);
   while (values.size() < types.size() + length) {
     Value value = next();
@@ -264,14 +288,179 @@ OwningOpRef<ModuleOp> RandomGraph::build() {
     values.push_back(value);
   }
   SmallVector<Value> results = {values.back(), pick()};
-  function.setFunctionType(
-      builder.getFunctionType(types, TypeRange(ValueRange(results))));
+  function.setFunctionType(builder.getFunctionType(
+      function.getArgumentTypes(), TypeRange(ValueRange(results))));
   func::ReturnOp::create(builder, b.getLoc(), results);
   testing::addWeightedLoss(function);
+  if (hasStates)
+    updateStates(function);
   return module;
 }
 
+/// statistic = 0.9 statistic + 0.1 mean(value), step = step + 1.
+void RandomGraph::updateStates(func::FuncOp function) {
+  Operation *terminator = function.front().getTerminator();
+  builder.setInsertionPoint(terminator);
+  Value value = pick();
+  Value mean = b.div(b.sumAll(value), double(b.typeOf(value).getNumElements()));
+  Value updated = b.add(b.mul(statistic, 0.9), b.mul(mean, 0.1));
+  SmallVector<Value> results = {terminator->getOperand(0), updated,
+                                b.add(step, 1.0)};
+  terminator->setOperands(results);
+  function.setFunctionType(builder.getFunctionType(
+      function.getArgumentTypes(), TypeRange(ValueRange(results))));
+  function.setResultAttr(0, kLossAttr, builder.getUnitAttr());
+  for (auto [result, state] : {std::pair(1u, statistic), std::pair(2u, step)})
+    function.setResultAttr(
+        result, kAliasesArgumentAttr,
+        builder.getI64IntegerAttr(
+            cast<BlockArgument>(state).getArgNumber()));
+}
+
 OwningOpRef<ModuleOp>
-mlir::echo::testing::buildRandomGraph(MLIRContext &context, uint64_t seed) {
-  return RandomGraph(context, seed).build();
+mlir::echo::testing::buildRandomGraph(MLIRContext &context, uint64_t seed,
+                                      bool hasStates) {
+  return RandomGraph(context, seed, hasStates).build();
+}
+
+static bool computes(Operation *op) {
+  return !op->hasTrait<OpTrait::ConstantLike>() &&
+         !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+unsigned mlir::echo::testing::countOps(ModuleOp module) {
+  func::FuncOp function = testing::firstFunction(module);
+  return llvm::count_if(function.front(), [](Operation &op) {
+    return computes(&op);
+  });
+}
+
+namespace {
+
+class Shrinker {
+public:
+  Shrinker(ModuleOp module, llvm::function_ref<bool(ModuleOp)> fails,
+           unsigned maxTries)
+      : best(module.clone()), fails(fails), tries(maxTries) {}
+
+  OwningOpRef<ModuleOp> run() {
+    bool changed = true;
+    while (changed) {
+      changed = dropResults();
+      // From the end: what only a dropped op needs goes with it.
+      for (unsigned index = countOps(); index-- > 0;)
+        changed |= index < countOps() && dropOp(index);
+    }
+    return std::move(best);
+  }
+
+private:
+  unsigned countOps() { return testing::countOps(*best); }
+
+  bool dropResults() {
+    bool changed = false;
+    for (unsigned index = testing::firstFunction(*best).getNumResults();
+         index-- > 1;)
+      changed |= accept([&](func::FuncOp function) {
+        function.front().getTerminator()->eraseOperand(index);
+        return succeeded(function.eraseResult(index));
+      });
+    return changed;
+  }
+
+  /// Tries a constant in place of an op, and each of its operands.
+  bool dropOp(unsigned index) {
+    if (accept([&](func::FuncOp function) {
+          Operation *op = findOp(function, index);
+          OpBuilder builder(op);
+          TensorBuilder b(builder, op->getLoc());
+          for (Value result : op->getResults())
+            result.replaceAllUsesWith(b.splat(b.typeOf(result), 0.5));
+          return true;
+        }))
+      return true;
+    Operation *op = findOp(testing::firstFunction(*best), index);
+    for (unsigned operand = 0; operand < op->getNumOperands(); ++operand)
+      if (op->getNumResults() == 1 &&
+          op->getOperand(operand).getType() == op->getResult(0).getType() &&
+          accept([&](func::FuncOp function) {
+            Operation *dropped = findOp(function, index);
+            dropped->replaceAllUsesWith(
+                ValueRange(dropped->getOperand(operand)));
+            return true;
+          }))
+        return true;
+    return false;
+  }
+
+  static Operation *findOp(func::FuncOp function, unsigned index) {
+    for (Operation &op : function.front())
+      if (computes(&op) && index-- == 0)
+        return &op;
+    return nullptr;
+  }
+
+  bool accept(llvm::function_ref<bool(func::FuncOp)> change) {
+    if (tries == 0)
+      return false;
+    OwningOpRef<ModuleOp> candidate = best->clone();
+    func::FuncOp function = testing::firstFunction(*candidate);
+    if (!change(function))
+      return false;
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    ScopedDiagnosticHandler quiet(candidate->getContext(),
+                                  [](Diagnostic &) { return success(); });
+    if (failed(verify(*candidate)))
+      return false;
+    --tries;
+    if (!fails(*candidate))
+      return false;
+    best = std::move(candidate);
+    return true;
+  }
+
+  OwningOpRef<ModuleOp> best;
+  llvm::function_ref<bool(ModuleOp)> fails;
+  unsigned tries;
+};
+
+} // namespace
+
+OwningOpRef<ModuleOp>
+mlir::echo::testing::shrinkGraph(ModuleOp module,
+                                 llvm::function_ref<bool(ModuleOp)> fails,
+                                 unsigned maxTries) {
+  return Shrinker(module, fails, maxTries).run();
+}
+
+uint64_t mlir::echo::testing::checkRandomGraphs(
+    MLIRContext &context, uint64_t count,
+    llvm::function_ref<std::string(ModuleOp, uint64_t seed)> check,
+    unsigned maxTries) {
+  uint64_t first = 1;
+  if (const char *seed = std::getenv("ECHO_FUZZ_SEED"))
+    first = count = std::strtoull(seed, nullptr, 10);
+  else if (const char *graphs = std::getenv("ECHO_FUZZ_GRAPHS"))
+    count = std::strtoull(graphs, nullptr, 10);
+  for (uint64_t seed = first; seed <= count; ++seed) {
+    OwningOpRef<ModuleOp> module =
+        buildRandomGraph(context, seed, /*hasStates=*/true);
+    std::string fault = check(*module, seed);
+    if (fault.empty())
+      continue;
+    OwningOpRef<ModuleOp> small = shrinkGraph(
+        *module,
+        [&](ModuleOp candidate) { return !check(candidate, seed).empty(); },
+        maxTries);
+    std::string text;
+    llvm::raw_string_ostream(text) << "ECHO_FUZZ_SEED=" << seed << ": " << fault
+                                   << "\n" << *module << "\nshrunk: "
+                                   << check(*small, seed) << "\n" << *small;
+    ADD_FAILURE() << text;
+    break;
+  }
+  return count - first + 1;
 }
