@@ -9,6 +9,7 @@
 #include "Echo/Conversion/Kernels.h"
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
+#include "Echo/Dialect/Shapes.h"
 #include "Echo/Numerics/ArithAlgebra.h"
 #include "Echo/Numerics/Philox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -191,6 +192,13 @@ static Value reshape(OpBuilder &b, Location loc, Value value,
   if (type.getRank() == 0)
     return tensor::CollapseShapeOp::create(b, loc, type, value, all(0));
   return value;
+}
+
+static Value flatten(OpBuilder &b, Location loc, Value value) {
+  RankedTensorType type = typeOf(value);
+  return reshape(b, loc, value,
+                 RankedTensorType::get({type.getNumElements()},
+                                       type.getElementType()));
 }
 
 /// Reduces dimensions [first, last] of `value`: one linalg.generic, whose
@@ -423,6 +431,150 @@ static SmallVector<Value> lowerEmbedding(OpBuilder &b, EmbeddingOp op) {
       });
 }
 
+/// `value > 0`, or `value` itself if that is a flag.
+static Value isPositive(OpBuilder &b, Location loc, Value value) {
+  Type type = value.getType();
+  if (type.isInteger(1))
+    return value;
+  if (Type wide = accumulatorType(type); wide != type) {
+    value = arith::ExtFOp::create(b, loc, wide, value);
+    type = wide;
+  }
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  if (isa<FloatType>(type))
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, value,
+                                 zero);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, value, zero);
+}
+
+/// True if a row of `flags` is a row of whole words.
+static bool hasRowsOfWords(RankedTensorType flags, RankedTensorType words) {
+  ArrayRef<int64_t> shape = flags.getShape();
+  return !shape.empty() && shape.back() % BinarizeOp::kWordBits == 0 &&
+         words.getShape() ==
+             ArrayRef(withLastDim(shape, shape.back() / BinarizeOp::kWordBits));
+}
+
+/// The row-major index of an element of `shape` in a linalg.generic over it.
+static Value rowMajorIndex(OpBuilder &b, Location loc,
+                           ArrayRef<int64_t> shape) {
+  Value index = arith::ConstantIndexOp::create(b, loc, 0);
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    Value factor = arith::ConstantIndexOp::create(b, loc, size);
+    index = arith::AddIOp::create(b, loc,
+                                  arith::MulIOp::create(b, loc, index, factor),
+                                  linalg::IndexOp::create(b, loc, dim));
+  }
+  return index;
+}
+
+static Value wordConstant(OpBuilder &b, Location loc, int32_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+}
+
+/// Each flag at its place in a word, and the sums of those that share one.
+static SmallVector<Value> lowerBinarize(OpBuilder &b, BinarizeOp op) {
+  constexpr int64_t bits = BinarizeOp::kWordBits;
+  Location loc = op.getLoc();
+  RankedTensorType type = typeOf(op.getWords());
+  Value operand = op.getOperand();
+  int64_t count = typeOf(operand).getNumElements();
+  if (count == 0)
+    return {filled(b, loc, type, b.getI32IntegerAttr(0))};
+  SmallVector<int64_t> shape(type.getShape());
+  if (!hasRowsOfWords(typeOf(operand), type)) {
+    operand = flatten(b, loc, operand);
+    shape = {type.getNumElements()};
+  }
+  shape.push_back(bits);
+  int64_t bitDim = shape.size() - 1, wordDim = bitDim - 1;
+  auto place = [&](OpBuilder &b, Location loc, Value flag) {
+    Value bit = arith::IndexCastOp::create(
+        b, loc, b.getI32Type(), linalg::IndexOp::create(b, loc, bitDim));
+    Value mask =
+        arith::ShLIOp::create(b, loc, wordConstant(b, loc, 1), bit);
+    Value word = arith::SelectOp::create(b, loc, flag, mask,
+                                         wordConstant(b, loc, 0));
+    linalg::YieldOp::create(b, loc, word);
+  };
+  Value placed;
+  auto placedType = RankedTensorType::get(shape, b.getI32Type());
+  if (count % bits == 0) {
+    SmallVector<AffineExpr> exprs;
+    for (int64_t dim = 0; dim < wordDim; ++dim)
+      exprs.push_back(b.getAffineDimExpr(dim));
+    exprs.push_back(b.getAffineDimExpr(wordDim) * bits +
+                    b.getAffineDimExpr(bitDim));
+    AffineMap map = AffineMap::get(shape.size(), 0, exprs, b.getContext());
+    placed = parallel(b, loc, placedType, operand, {map},
+                      [&](OpBuilder &b, Location loc, ValueRange args) {
+                        place(b, loc, isPositive(b, loc, args[0]));
+                      })
+                 .front();
+  } else {
+    // The last word has bits without an element.
+    placed = parallel(
+                 b, loc, placedType, ValueRange(), {},
+                 [&](OpBuilder &b, Location loc, ValueRange) {
+                   Value index = rowMajorIndex(b, loc, shape);
+                   Value inside = arith::CmpIOp::create(
+                       b, loc, arith::CmpIPredicate::ult, index,
+                       arith::ConstantIndexOp::create(b, loc, count));
+                   index = arith::SelectOp::create(
+                       b, loc, inside, index,
+                       arith::ConstantIndexOp::create(b, loc, 0));
+                   Value element =
+                       tensor::ExtractOp::create(b, loc, operand, index);
+                   place(b, loc,
+                         arith::AndIOp::create(b, loc, inside,
+                                               isPositive(b, loc, element)));
+                 })
+                 .front();
+  }
+  Value words = reduceGroup(b, loc, placed, ReduceKind::Sum, bitDim, bitDim);
+  return {reshape(b, loc, words, type)};
+}
+
+static SmallVector<Value> lowerDebinarize(OpBuilder &b, DebinarizeOp op) {
+  constexpr int64_t bits = BinarizeOp::kWordBits;
+  Location loc = op.getLoc();
+  RankedTensorType type = typeOf(op.getResult());
+  ArrayRef<int64_t> shape = type.getShape();
+  if (type.getNumElements() == 0)
+    return {filled(b, loc, type, b.getBoolAttr(false))};
+  Value words = op.getWords();
+  bool hasRows = hasRowsOfWords(type, typeOf(words));
+  SmallVector<AffineExpr> exprs;
+  if (hasRows) {
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      exprs.push_back(b.getAffineDimExpr(dim));
+    exprs.back() = exprs.back().floorDiv(bits);
+  } else {
+    words = flatten(b, loc, words);
+    AffineExpr index = b.getAffineConstantExpr(0);
+    for (auto [dim, size] : llvm::enumerate(shape))
+      index = index * size + b.getAffineDimExpr(dim);
+    exprs.push_back(index.floorDiv(bits));
+  }
+  return parallel(
+      b, loc, type, words,
+      {AffineMap::get(type.getRank(), 0, exprs, b.getContext())},
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value index = hasRows
+                          ? Value(linalg::IndexOp::create(b, loc,
+                                                          shape.size() - 1))
+                          : rowMajorIndex(b, loc, shape);
+        Value bit = arith::AndIOp::create(
+            b, loc,
+            arith::IndexCastOp::create(b, loc, b.getI32Type(), index),
+            wordConstant(b, loc, bits - 1));
+        Value shifted = arith::ShRUIOp::create(b, loc, args[0], bit);
+        linalg::YieldOp::create(
+            b, loc,
+            Value(arith::TruncIOp::create(b, loc, b.getI1Type(), shifted)));
+      });
+}
+
 static SmallVector<Value> lowerDropout(OpBuilder &b, DropoutOp op) {
   RankedTensorType type = typeOf(op.getResult());
   Type element = type.getElementType();
@@ -434,15 +586,8 @@ static SmallVector<Value> lowerDropout(OpBuilder &b, DropoutOp op) {
       {op.getOperand(), op.getSeed(), op.getStep(), op.getOffset()},
       {identity, scalar, scalar, scalar},
       [&](OpBuilder &b, Location loc, ValueRange args) {
-        // The element's row-major index.
-        Value index = arith::ConstantIndexOp::create(b, loc, 0);
-        for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-          Value factor = arith::ConstantIndexOp::create(b, loc, size);
-          index = arith::AddIOp::create(
-              b, loc, arith::MulIOp::create(b, loc, index, factor),
-              linalg::IndexOp::create(b, loc, dim));
-        }
-        index = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+        Value index = arith::IndexCastOp::create(
+            b, loc, b.getI64Type(), rowMajorIndex(b, loc, type.getShape()));
         auto low = [&](Value word) -> Value {
           return arith::TruncIOp::create(b, loc, b.getI32Type(), word);
         };
@@ -555,6 +700,8 @@ FailureOr<SmallVector<Value>> mlir::echo::lowerToLinalg(OpBuilder &b,
       .Case([&](ArgmaxOp op) { return lowerArgmax(b, op); })
       .Case([&](EmbeddingOp op) { return lowerEmbedding(b, op); })
       .Case([&](DropoutOp op) { return lowerDropout(b, op); })
+      .Case([&](BinarizeOp op) { return lowerBinarize(b, op); })
+      .Case([&](DebinarizeOp op) { return lowerDebinarize(b, op); })
       .Default([](Operation *op) -> FailureOr<Values> {
         return op->emitOpError("has no lowering to linalg here");
       });

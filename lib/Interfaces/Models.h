@@ -28,6 +28,7 @@ struct Recomputable
     : RecomputeOpInterface::FallbackModel<Recomputable<mirrored>> {
   bool isRecomputable(Operation *op) const { return isFreeOfEffects(op); }
   bool allowsBitEncoding(Operation *, unsigned) const { return false; }
+  bool isPositivityOf(Operation *, unsigned) const { return false; }
   bool isMirrored(Operation *) const { return mirrored; }
 };
 

@@ -57,6 +57,17 @@ static llvm::DenseSet<Value> valuesOfColumnSums(Block &body) {
   return values;
 }
 
+/// True if loops over `full` go through a tensor of `sizes`, one element for
+/// each row, in its order: outer dimensions of it, the last of them a part.
+static bool isOfRows(ArrayRef<int64_t> sizes, ArrayRef<int64_t> full) {
+  if (sizes.size() > full.size())
+    return false;
+  if (sizes.empty())
+    return true;
+  return full.take_front(sizes.size() - 1) == sizes.drop_back() &&
+         full[sizes.size() - 1] % sizes.back() == 0;
+}
+
 /// True if one loop nest over rows, if `columns` isn't 1, and elements of
 /// `value`'s shape writes all results of the kernel: an element of a result is
 /// written when its row (or itself) was read for the last time.
@@ -85,10 +96,8 @@ static bool isOneNest(KernelOp kernel, Value value, uint64_t columns) {
     }
     SmallVector<int64_t> sizes = sizesOf(output);
     uint64_t own = cast<ShapedType>(output.getType()).getNumElements();
-    return sizes == full ||
-           (columns != 1 && own * columns == elements &&
-            sizes.size() <= full.size() &&
-            ArrayRef(full).take_front(sizes.size()) == ArrayRef(sizes));
+    return sizes == full || (columns != 1 && own * columns == elements &&
+                             isOfRows(sizes, full));
   });
 }
 

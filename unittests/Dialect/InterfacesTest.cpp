@@ -142,6 +142,31 @@ TEST_F(InterfacesTest, DropoutMasksAndSignsOfReluAreBits) {
   EXPECT_TRUE(dropout.allowsBitEncoding(1));
 }
 
+TEST_F(InterfacesTest, ComparisonsWithZeroReadOneBit) {
+  auto reads = [&](StringRef comparison, StringRef zero, StringRef result,
+                   unsigned index) {
+    return cast<RecomputeOpInterface>(
+               parseOp("%a: tensor<2xf32>",
+                       ("%z = echo.constant dense<" + zero + "> : tensor<f32>\n" +
+                        "%0 = echo.compare " + comparison + " : " + result)
+                           .str()))
+        .isPositivityOf(index);
+  };
+  std::string right = "(tensor<2xf32>, tensor<f32>) -> tensor<2xi1>";
+  std::string left = "(tensor<f32>, tensor<2xf32>) -> tensor<2xi1>";
+  EXPECT_TRUE(reads("gt %a, %z", "0.0", right, 0));
+  EXPECT_TRUE(reads("gt %a, %z", "-0.0", right, 0));
+  EXPECT_TRUE(reads("lt %z, %a", "0.0", left, 1));
+  EXPECT_FALSE(reads("gt %a, %z", "0.5", right, 0));
+  EXPECT_FALSE(reads("ge %a, %z", "0.0", right, 0));
+  EXPECT_FALSE(reads("gt %z, %a", "0.0", left, 1));
+  EXPECT_FALSE(reads("lt %z, %a", "0.0", left, 0));
+  auto tanh = cast<RecomputeOpInterface>(
+      parseOp("%a: tensor<2xf32>",
+              "%0 = echo.tanh %a : (tensor<2xf32>) -> tensor<2xf32>"));
+  EXPECT_FALSE(tanh.isPositivityOf(0));
+}
+
 TEST_F(InterfacesTest, MirroringSparesDropoutConcatenationAndSoftmax) {
   auto isMirrored = [&](StringRef body) {
     return cast<RecomputeOpInterface>(

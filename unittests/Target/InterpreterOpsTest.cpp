@@ -91,6 +91,20 @@ TEST_F(InterpreterOpsTest, IntegersWrap) {
                {-128, 5});
 }
 
+TEST_F(InterpreterOpsTest, FlagsInWords) {
+  // Elements 1 and 4: 2 + 16.
+  std::string type = "tensor<2x3xf32>";
+  expectResult(unary("echo.binarize %a", type, "tensor<1xi32>"),
+               {tensor(type, {-1, 0.5, kNaN, -kInf, kInf, 0})}, {18});
+  // The highest bit is the sign's.
+  std::vector<double> flags(64, 0);
+  flags[31] = flags[32] = 1;
+  expectResult(unary("echo.binarize %a", "tensor<2x32xi1>", "tensor<2x1xi32>"),
+               {tensor("tensor<2x32xi1>", flags)}, {-2147483648.0, 1});
+  expectResult(unary("echo.debinarize %a", "tensor<2x1xi32>", "tensor<64xi1>"),
+               {tensor("tensor<2x1xi32>", {-2147483648.0, 1})}, flags);
+}
+
 TEST_F(InterpreterOpsTest, NaNInMaxMinCompare) {
   std::string type = "tensor<4xf32>", flags = "tensor<4xi1>";
   HostTensor a = tensor(type, {kNaN, 1, kNaN, 2}),

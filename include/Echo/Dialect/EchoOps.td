@@ -14,6 +14,7 @@ include "Echo/Dialect/ShapeOps.td"
 include "Echo/Dialect/ReductionOps.td"
 include "Echo/Dialect/ContractionOps.td"
 include "Echo/Dialect/CompositeOps.td"
+include "Echo/Dialect/EncodingOps.td"
 include "Echo/Dialect/StructureOps.td"
 
 #endif // ECHO_DIALECT_ECHOOPS_TD

@@ -173,6 +173,10 @@ def Echo_CompareOp : Echo_ElementwiseOp<"compare", [Echo_Infer]> {
   let results = (outs Echo_BoolTensor:$result);
   let assemblyFormat = [{`` $direction operands attr-dict
                          `:` functional-type(operands, results)}];
+  let extraClassDeclaration = [{
+    bool allowsBitEncoding(unsigned) { return true; }
+    bool isPositivityOf(unsigned index);
+  }];
 }
 
 def Echo_SelectOp : Echo_ElementwiseOp<"select", [

@@ -80,6 +80,13 @@ def RecomputeOpInterface : OpInterface<"RecomputeOpInterface"> {
       "bool", "allowsBitEncoding", (ins "unsigned":$index), [{}],
       [{ return false; }]>,
     InterfaceMethod<[{
+        True if all that the op needs of operand `index` is whether each element
+        is positive, and its only result says that: flags of the operand's
+        shape.
+      }],
+      "bool", "isPositivityOf", (ins "unsigned":$index), [{}],
+      [{ return false; }]>,
+    InterfaceMethod<[{
         True if recomputation without a cost model evaluates the op again: the
         rule of MXNet's `mirror` option, which spares dropout, concatenation
         and softmax.

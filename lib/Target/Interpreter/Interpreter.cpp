@@ -48,6 +48,7 @@ void mlir::echo::registerInterpreterExternalModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, EchoDialect *) {
     interpreter::attachElementwiseModels(context);
     interpreter::attachShapeModels(context);
+    interpreter::attachEncodingModels(context);
     interpreter::attachReductionModels(context);
     interpreter::attachContractionModels(context);
     interpreter::attachCompositeModels(context);

@@ -28,6 +28,7 @@ struct Model : InterpreterOpInterface::ExternalModel<Model<Op, function>, Op> {
 
 void attachElementwiseModels(MLIRContext *context);
 void attachShapeModels(MLIRContext *context);
+void attachEncodingModels(MLIRContext *context);
 void attachReductionModels(MLIRContext *context);
 void attachContractionModels(MLIRContext *context);
 void attachCompositeModels(MLIRContext *context);
