@@ -14,6 +14,7 @@
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Interfaces/Queries.h"
+#include "RematEncodings.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -304,6 +305,7 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
       graph.problem.values[index].isResident = true;
     graph.problem.outputs.push_back(index);
   }
+  findEncodings(graph.problem, graph.ops, graph.values);
   std::string error;
   if (!planning::checkRematProblem(graph.problem, error))
     return function.emitOpError("can't be planned: ") << error;
@@ -429,4 +431,5 @@ private:
 void mlir::echo::applyRematPlan(const RematGraph &graph,
                                 const planning::RematPlan &plan) {
   PlanWriter(graph, plan).run();
+  applyEncodings(graph, plan);
 }

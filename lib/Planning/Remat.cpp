@@ -230,6 +230,31 @@ bool mlir::echo::planning::checkRematProblem(const RematProblem &problem,
   return true;
 }
 
+/// Nothing but late ops has to do with bits.
+static bool checkEncoded(const RematProblem &problem, const RematPlan &plan,
+                         std::string &error) {
+  RematIndex index(problem);
+  std::vector<bool> isEncoded(problem.values.size(), false);
+  for (uint32_t value : plan.encoded) {
+    if (index.root[value] != value || index.earlyProducer(value) == kNoIndex ||
+        index.isOutput[value])
+      return fail(error, "the plan encodes " + nameValue(value) +
+                             ", which isn't made for the step alone by an op "
+                             "of the forward part");
+    isEncoded[value] = true;
+  }
+  for (uint32_t i = 0; i < plan.clones.size(); ++i) {
+    const RematClone &clone = plan.clones[i];
+    const std::vector<uint32_t> &inputs = problem.ops[clone.op].inputs;
+    for (size_t k = 0; k < inputs.size(); ++k)
+      if (clone.inputs[k] == kNoIndex && isEncoded[index.root[inputs[k]]])
+        return fail(error, "clone " + std::to_string(i) + " reads " +
+                               nameValue(inputs[k]) +
+                               ", which is stashed as bits");
+  }
+  return true;
+}
+
 bool mlir::echo::planning::checkRematPlan(const RematProblem &problem,
                                           const RematPlan &plan,
                                           std::string &error) {
@@ -295,5 +320,5 @@ bool mlir::echo::planning::checkRematPlan(const RematProblem &problem,
     if (i > 0 && plan.encoded[i - 1] >= value)
       return fail(error, "the encoded values aren't ascending");
   }
-  return true;
+  return plan.encoded.empty() || checkEncoded(problem, plan, error);
 }

@@ -105,6 +105,7 @@ private:
   const EchoOptions &options;
   RematChoice base;
   RematChoice chosen;                         ///< what the plan was made from
+  bool isEncoding = true; ///< values may be stashed as bits
   std::vector<uint32_t> numRecomputedReaders; ///< by value
   /// Scratch; all false or 0 between uses.
   std::vector<bool> isMarkedOp, isMarkedValue;
@@ -437,12 +438,16 @@ void EchoPlanner::dropSlow() {
 void EchoPlanner::encode() {
   for (uint32_t value = 0; value < problem.values.size(); ++value) {
     uint32_t op = index.earlyProducer(value);
-    if (op == kNoIndex || index.lateReaders(value).empty() ||
+    base.encoded[value] = false;
+    if (!isEncoding || op == kNoIndex || index.isOutput[value] ||
+        index.lateReaders(value).empty() ||
         problem.values[value].encodedBytes >= problem.values[value].bytes)
       continue;
-    bool isForClones = numRecomputedReaders[value] != 0;
-    base.encoded[value] =
-        !options.encodeStashedOnly || (!base.recomputed[op] && !isForClones);
+    // Clones need the value itself: another clone, or the original.
+    if (base.recomputed[op])
+      base.encoded[value] = !options.encodeStashedOnly;
+    else
+      base.encoded[value] = numRecomputedReaders[value] == 0;
   }
 }
 
@@ -538,7 +543,8 @@ RematPlan EchoPlanner::chooseChains(RematFigures &figures) {
 }
 
 /// Gives up what is recomputed for the op at the peak until neither the peak
-/// nor the stash is above the step's without a plan; all of it in the end.
+/// nor the stash is above the step's without a plan; all of it in the end, and
+/// then the bits.
 void EchoPlanner::keepPeak(RematPlan &plan, RematFigures figures) {
   constexpr unsigned kRounds = 8;
   RematFigures limit = measureRemat(index, RematPlan());
@@ -563,6 +569,10 @@ void EchoPlanner::keepPeak(RematPlan &plan, RematFigures figures) {
       for (uint32_t clone = 0; clone < plan.clones.size(); ++clone)
         giveUp(clone);
     dropWhatDoesntPay();
+    plan = chooseChains(figures);
+  }
+  if (figures.peakBytes > limit.peakBytes) {
+    isEncoding = false;
     plan = chooseChains(figures);
   }
 }

@@ -56,7 +56,7 @@ public:
     if (choice.joinsProducers)
       joinProducers();
     for (uint32_t value = 0; value < problem.values.size(); ++value)
-      if (!choice.encoded.empty() && choice.encoded[value])
+      if (isEncoded(value))
         plan.encoded.push_back(value);
     return std::move(plan);
   }
@@ -70,10 +70,15 @@ private:
            !index.isLate(index.producer[value]);
   }
 
+  bool isEncoded(uint32_t root) const {
+    return !choice.encoded.empty() && choice.encoded[root];
+  }
+
   void redirect(uint32_t op) {
     const std::vector<uint32_t> &inputs = problem.ops[op].inputs;
     for (uint32_t i = 0; i < inputs.size(); ++i) {
-      if (!isRecomputed(inputs[i]))
+      // Who reads bits needs no clone.
+      if (!isRecomputed(inputs[i]) || isEncoded(index.root[inputs[i]]))
         continue;
       uint32_t clone = cloneFor(index.producer[inputs[i]], op);
       plan.reads.push_back({op, i, clone});
@@ -346,33 +351,35 @@ RematFigures mlir::echo::planning::measureRemat(const RematIndex &index,
                                      ? problem.values[value].encodedBytes
                                      : problem.values[value].bytes;
 
-  for (const Overwrite &overwrite : overwrites) {
-    TensorLife &life = lives[overwrite.input];
-    bool isFree =
-        life.last == overwrite.place && !life.isTaken &&
-        !(overwrite.input < isEncoded.size() && isEncoded[overwrite.input]);
-    if (!isFree || lives[overwrite.result].isPlaced)
-      continue;
-    life.isTaken = true;
-    lives[overwrite.result].isPlaced = true;
-  }
   // Sums over time by differences; they wrap around, the sums don't.
   std::vector<uint64_t> changes(end + 2, 0);
   auto occupy = [&](uint64_t bytes, int64_t first, int64_t last) {
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   };
+  // Bits are there from where their value is made, which goes when the forward
+  // part has read it; no reader takes its memory before it is packed.
+  for (uint32_t value : plan.encoded) {
+    TensorLife &life = lives[value];
+    if (!isStashed[value] || life.first < 0)
+      continue;
+    occupy(problem.values[value].encodedBytes, life.first, life.lastLate);
+    occupy(step.bytes(value), life.first,
+           std::max(life.first, life.lastEarly));
+    life = TensorLife();
+  }
+  for (const Overwrite &overwrite : overwrites) {
+    TensorLife &life = lives[overwrite.input];
+    bool isFree = life.last == overwrite.place && !life.isTaken;
+    if (!isFree || lives[overwrite.result].isPlaced)
+      continue;
+    life.isTaken = true;
+    lives[overwrite.result].isPlaced = true;
+  }
   for (uint32_t tensor = 0; tensor < lives.size(); ++tensor) {
     const TensorLife &life = lives[tensor];
-    if (life.first < 0)
-      continue;
-    if (tensor < isEncoded.size() && isEncoded[tensor] && isStashed[tensor]) {
-      int64_t last = std::max(life.first, life.lastEarly);
-      occupy(step.bytes(tensor), life.first, last);
-      occupy(problem.values[tensor].encodedBytes, last + 1, life.last);
-      continue;
-    }
-    occupy(step.bytes(tensor), life.first, life.last - life.isTaken);
+    if (life.first >= 0)
+      occupy(step.bytes(tensor), life.first, life.last - life.isTaken);
   }
   uint64_t live = 0;
   for (int64_t i = 0; i <= end; ++i) {

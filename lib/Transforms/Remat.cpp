@@ -37,19 +37,26 @@ static constexpr llvm::StringLiteral kCategory = "echo-remat";
 static void emitRemarks(const RematGraph &graph, const RematPlan &plan) {
   for (const RematDecision &decision : plan.decisions) {
     Value value = graph.getValues()[decision.value];
-    uint64_t bytes = graph.getProblem().values[decision.value].bytes;
+    const RematValue &entry = graph.getProblem().values[decision.value];
     std::string_view reason = describe(decision.reason);
     auto options = remark::RemarkOpts::name("FeatureMap").category(kCategory);
     bool isStashed = decision.reason != RematReason::Recomputed &&
                      decision.reason != RematReason::Encoded;
     auto text = [&](remark::detail::InFlightRemark &&remark) {
-      if (remark)
-        remark << llvm::formatv("{0} bytes {1}{2}", bytes,
-                                StringRef(reason.data(), reason.size()),
-                                decision.isForClones
-                                    ? ", read by recomputed ops alone"
-                                    : "")
+      if (!remark)
+        return;
+      if (decision.reason == RematReason::Encoded) {
+        remark << llvm::formatv("{0} bytes stashed as {1} bytes of bits",
+                                entry.bytes, entry.encodedBytes)
                       .str();
+        return;
+      }
+      remark << llvm::formatv("{0} bytes {1}{2}", entry.bytes,
+                              StringRef(reason.data(), reason.size()),
+                              decision.isForClones
+                                  ? ", read by recomputed ops alone"
+                                  : "")
+                    .str();
     };
     if (isStashed)
       text(remark::missed(value.getLoc(), options));
@@ -79,15 +86,20 @@ static FailureOr<uint64_t> findArenaBytes(OwningOpRef<ModuleOp> module,
 
 static void emitSummary(func::FuncOp function, const RematResult &result) {
   auto options = remark::RemarkOpts::name("Plan").category(kCategory);
-  if (result.after.recomputedOps == 0) {
+  if (result.after.recomputedOps == 0 && result.encodedValues == 0) {
     if (auto remark = remark::missed(function.getLoc(), options))
       remark << "nothing to recompute: no op releases more than it needs";
     return;
   }
+  std::string encoded;
+  if (result.encodedValues != 0)
+    encoded =
+        llvm::formatv(" and stashes {0} values as bits", result.encodedValues);
   std::string text =
-      llvm::formatv("recomputes {0} ops: {1} bytes of feature maps instead of "
-                    "{2}, logical peak {3} instead of {4}",
-                    result.after.recomputedOps, result.after.featureMapBytes,
+      llvm::formatv("recomputes {0} ops{1}: {2} bytes of feature maps instead "
+                    "of {3}, logical peak {4} instead of {5}",
+                    result.after.recomputedOps, encoded,
+                    result.after.featureMapBytes,
                     result.before.featureMapBytes, result.after.peakBytes,
                     result.before.peakBytes);
   if (result.arenaBefore != 0)
@@ -167,7 +179,8 @@ FailureOr<RematResult> mlir::echo::rematerialize(func::FuncOp function,
   result.before = measureRemat(problem, RematPlan());
   result.after = measureRemat(problem, *plan);
   emitRemarks(*graph, *plan);
-  if (!plan->clones.empty()) {
+  result.encodedValues = plan->encoded.size();
+  if (!plan->clones.empty() || !plan->encoded.empty()) {
     switch (options.promise) {
     case RematPromise::Arena:
       if (failed(applyIfArenaShrinks(function, *graph, *plan, options.alignment,

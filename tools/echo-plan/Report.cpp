@@ -163,7 +163,7 @@ static void printTime(const StepPlan &plan, const StepPlan &baseline,
   if (!model.measured.empty())
     os << ", " << time.measuredCalls << " of them measured";
   os << ")\n";
-  if (plan.recomputedOps != 0)
+  if (plan.changesStep())
     os << "overhead: " << llvm::format("%.2f%%", 100 * overhead(plan, baseline))
        << "\n";
 }
@@ -173,7 +173,10 @@ void plan::printTables(const StepPlan &plan, const StepPlan &baseline,
                        llvm::raw_ostream &os) {
   os << "@" << plan.function << ", strategy " << plan.strategy << ": "
      << plan.forwardOps << " forward ops, " << plan.backwardOps << " backward, "
-     << plan.sideOps << " side, " << plan.recomputedOps << " recomputed\n";
+     << plan.sideOps << " side, " << plan.recomputedOps << " recomputed";
+  if (plan.encodedValues != 0)
+    os << ", " << plan.encodedValues << " values as bits";
+  os << "\n";
   if (plan.isGivenUp)
     os << "The strategy's plan needs no less memory and isn't applied.\n";
   os << "\n";
@@ -239,7 +242,7 @@ std::string plan::makeJson(const StepPlan &plan, const StepPlan &baseline,
 
 /// True if tools would apply a plan.
 static bool isApplied(const StepPlan &plan, const StepPlan &baseline) {
-  return plan.recomputedOps != 0 && plan.arenaBytes < baseline.arenaBytes;
+  return plan.changesStep() && plan.arenaBytes < baseline.arenaBytes;
 }
 
 void plan::printComparison(ArrayRef<StepPlan> plans, llvm::raw_ostream &os) {
@@ -254,7 +257,7 @@ void plan::printComparison(ArrayRef<StepPlan> plans, llvm::raw_ostream &os) {
     double ratio = plan.totalBytes == 0
                        ? 1
                        : double(plan.totalBytes) / baseline.totalBytes;
-    std::string applied = plan.recomputedOps == 0       ? "-"
+    std::string applied = !plan.changesStep()           ? "-"
                           : isApplied(plan, baseline) ? "yes"
                                                         : "no";
     table.add({plan.strategy, showBytes(plan.totalBytes),

@@ -122,6 +122,7 @@ LogicalResult StepPlanner::applyPlan() {
   if (failed(result))
     return failure();
   plan.recomputedOps = result->after.recomputedOps;
+  plan.encodedValues = result->encodedValues;
   return success();
 }
 
@@ -226,7 +227,7 @@ FailureOr<StepPlan> plan::planStep(ModuleOp module, const TrainingStep &step,
 StepPlan plan::withoutPlan(const StepPlan &baseline, const StepPlan &givenUp) {
   StepPlan plan = baseline;
   plan.strategy = givenUp.strategy;
-  plan.isGivenUp = givenUp.recomputedOps != 0;
+  plan.isGivenUp = givenUp.changesStep();
   plan.seconds = givenUp.seconds;
   return plan;
 }

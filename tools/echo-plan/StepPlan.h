@@ -54,9 +54,13 @@ struct StepPlan {
   StepMemory memory;
   uint64_t arenaBytes = 0, totalBytes = 0;
   uint64_t forwardOps = 0, backwardOps = 0, sideOps = 0, recomputedOps = 0;
+  uint64_t encodedValues = 0; ///< stashed as bits
   StepTime time;
   std::optional<CallPlace> peak;
   PhaseTimes seconds;
+
+  /// True if the strategy does anything to the step.
+  bool changesStep() const { return recomputedOps != 0 || encodedValues != 0; }
 };
 
 /// A training step on tensors.

@@ -326,6 +326,120 @@ TEST(RematTest, PeakByHand) {
 }
 
 //===----------------------------------------------------------------------===//
+// Bits
+//===----------------------------------------------------------------------===//
+
+// relu(fc(x)), summed up: the gradient of relu reads the signs of what it made,
+// 3200 bytes of which 100 are enough. Taking relu off the recomputation releases
+// as much as it stashes, so the value stays, as bits.
+TEST(RematTest, SignsAreStashedAsBits) {
+  TrainingGraph graph;
+  uint32_t fc = graph.heavy({graph.input(40), graph.parameter(800)}, 3200);
+  uint32_t relu = graph.op({fc}, 3200);
+  graph.problem.values[relu].encodedBytes = 100;
+  const RematProblem &problem = graph.finish({relu});
+  RematFigures none = measureRemat(problem, RematPlan());
+  EXPECT_EQ(none.featureMapBytes, 40u + 3200);
+  for (const char *strategy : {"echo-paper", "echo"}) {
+    RematPlan plan = planWith(problem, strategy);
+    EXPECT_EQ(plan.encoded, std::vector<uint32_t>{relu}) << strategy;
+    EXPECT_TRUE(plan.clones.empty()) << strategy;
+    EXPECT_EQ(measureRemat(problem, plan).featureMapBytes, 40u + 100);
+    for (const RematDecision &decision : plan.decisions)
+      if (decision.value == relu)
+        EXPECT_EQ(decision.reason, RematReason::Encoded);
+  }
+}
+
+// Dropout behind relu, in front of another product: the paper always encodes the
+// signs and the mask, and never takes their ops off. fc's result is stashed for
+// clones of both, whose readers in the backward part read bits: 3200 + 100 + 100
+// instead of 3200 of relu, 800 of the mask and 3200 of dropout. Ours recomputes
+// dropout from relu's result, 3200, which therefore stays as it is.
+TEST(RematTest, PaperEncodesWhatItRecomputes) {
+  TrainingGraph graph;
+  uint32_t fc = graph.heavy({graph.parameter(40), graph.parameter(800)}, 3200);
+  uint32_t relu = graph.op({fc}, 3200);
+  std::vector<uint32_t> dropout =
+      graph.ops({relu}, {3200, 800}, TrainingGraph::Outputs);
+  graph.problem.values[relu].encodedBytes = 100;
+  graph.problem.values[dropout[1]].encodedBytes = 100;
+  uint32_t out = graph.heavy({dropout[0], graph.parameter(800)}, 40);
+  const RematProblem &problem = graph.finish({out});
+  EXPECT_EQ(measureRemat(problem, RematPlan()).featureMapBytes,
+            3200u + 800 + 3200);
+  RematPlan paper = planWith(problem, "echo-paper");
+  EXPECT_EQ(paper.encoded, (std::vector<uint32_t>{relu, dropout[1]}));
+  EXPECT_EQ(paper.clones.size(), 2u);
+  EXPECT_EQ(measureRemat(problem, paper).featureMapBytes, 3200u + 100 + 100);
+  RematPlan echo = planWith(problem, "echo");
+  EXPECT_TRUE(echo.encoded.empty());
+  EXPECT_EQ(echo.clones.size(), 1u);
+  EXPECT_EQ(measureRemat(problem, echo).featureMapBytes, 3200u);
+}
+
+// x (8) -> r (32, or 4 as bits) -> the loss (4); then a value of 100 and the
+// gradient, 32, which reads r. While the gradient runs: 4 + 100 + 32, and r or
+// its bits.
+TEST(RematTest, BitsAreAliveFromWhereTheirValueIsMade) {
+  RematProblem problem;
+  problem.values.resize(5);
+  const uint64_t bytes[] = {8, 32, 4, 100, 32};
+  for (uint32_t value = 0; value < 5; ++value)
+    problem.values[value].bytes = bytes[value];
+  problem.values[1].encodedBytes = 4;
+  problem.ops.resize(4);
+  const std::vector<uint32_t> inputs[] = {{0}, {1}, {2}, {3, 1}};
+  for (uint32_t op = 0; op < 4; ++op) {
+    problem.ops[op].inputs = inputs[op];
+    problem.ops[op].results = {op + 1};
+    problem.ops[op].part = op < 2 ? RematPart::Forward : RematPart::Backward;
+  }
+  // Nothing to recompute.
+  problem.ops[0].isHeavy = problem.ops[1].isHeavy = true;
+  problem.outputs = {2, 4};
+  RematPlan plan;
+  EXPECT_EQ(measureRemat(problem, plan).peakBytes, 4u + 100 + 32 + 32);
+  plan.encoded = {1};
+  std::string error;
+  EXPECT_TRUE(checkRematPlan(problem, plan, error)) << error;
+  EXPECT_EQ(measureRemat(problem, plan).peakBytes, 4u + 100 + 4 + 32);
+  // With smaller ones the peak is where r is made, and then its bits as well.
+  problem.values[3].bytes = 1;
+  problem.values[4].bytes = 2;
+  EXPECT_EQ(measureRemat(problem, RematPlan()).peakBytes, 8u + 32);
+  EXPECT_EQ(measureRemat(problem, plan).peakBytes, 8u + 32 + 4);
+  // So ours leaves it.
+  EXPECT_TRUE(planWith(problem, "echo").encoded.empty());
+  EXPECT_EQ(planWith(problem, "echo-paper").encoded, plan.encoded);
+}
+
+TEST(RematTest, BitsAreForLateReadersAlone) {
+  TrainingGraph graph;
+  uint32_t x = graph.input(40);
+  uint32_t relu = graph.op({x}, 3200);
+  uint32_t tanh = graph.op({relu}, 3200);
+  graph.problem.values[x].encodedBytes = 100;
+  graph.problem.values[relu].encodedBytes = 100;
+  const RematProblem &problem = graph.finish({tanh});
+  RematPlan plan;
+  std::string error;
+  plan.encoded = {x};
+  EXPECT_FALSE(checkRematPlan(problem, plan, error));
+  EXPECT_EQ(error, "the plan encodes value 0, which isn't made for the step "
+                   "alone by an op of the forward part");
+  plan.encoded = {relu};
+  EXPECT_TRUE(checkRematPlan(problem, plan, error)) << error;
+  RematClone clone;
+  clone.op = graph.opOf(tanh);
+  clone.before = clone.op + 2; // behind the loss
+  clone.inputs = {kNoIndex};
+  plan.clones = {clone};
+  EXPECT_FALSE(checkRematPlan(problem, plan, error));
+  EXPECT_EQ(error, "clone 0 reads value 1, which is stashed as bits");
+}
+
+//===----------------------------------------------------------------------===//
 // Random graphs
 //===----------------------------------------------------------------------===//
 
@@ -365,6 +479,11 @@ TrainingGraph randomGraph(unsigned seed) {
     bool isView = graph.problem.values[op.results[0]].source != kNoIndex;
     op.isRepeatable = isView || below(12) != 0;
     op.overwritesInputs = below(2) != 0;
+    for (uint32_t value : op.results) {
+      RematValue &entry = graph.problem.values[value];
+      if (!isView && below(4) == 0)
+        entry.encodedBytes = entry.bytes / 32 + 1;
+    }
   }
   graph.finish({values.back(), values[values.size() / 2]});
   return graph;
@@ -426,7 +545,7 @@ std::vector<uint64_t> evaluate(const RematProblem &problem,
 
 /// The peak, slowly: bytes alive at every op and clone, each tensor from the
 /// evaluation that makes it to the last that reads it or a view of it, without
-/// reuse in place.
+/// reuse in place. What is encoded is read by late ops as another tensor.
 uint64_t slowPeak(const RematProblem &problem, const RematPlan &plan) {
   struct Tensor {
     uint64_t bytes;
@@ -449,7 +568,9 @@ uint64_t slowPeak(const RematProblem &problem, const RematPlan &plan) {
       tensorOf[value] = make(value, 0);
   std::vector<std::vector<uint32_t>> clones;
   int64_t time = 0;
-  auto run = [&](uint32_t op, const std::vector<uint32_t> &inputs) {
+  std::vector<uint32_t> bitsOf;
+  auto run = [&](uint32_t op, const std::vector<uint32_t> &inputs,
+                 bool isLate) {
     std::vector<uint32_t> results;
     bool isView = true;
     for (uint32_t value : problem.ops[op].results)
@@ -459,8 +580,20 @@ uint64_t slowPeak(const RematProblem &problem, const RematPlan &plan) {
                             ? make(value, time)
                             : inputs[0]);
     if (!isView)
-      for (uint32_t input : inputs)
-        tensors[input].last = time;
+      for (uint32_t input : inputs) {
+        bool readsBits =
+            isLate && input < bitsOf.size() && bitsOf[input] != none;
+        tensors[readsBits ? bitsOf[input] : input].last = time;
+      }
+    for (size_t i = 0; i < results.size(); ++i) {
+      uint32_t value = problem.ops[op].results[i];
+      if (isLate ||
+          !std::count(plan.encoded.begin(), plan.encoded.end(), value))
+        continue;
+      bitsOf.resize(tensors.size() + 1, none);
+      bitsOf[results[i]] = tensors.size();
+      tensors.push_back({problem.values[value].encodedBytes, time, -1});
+    }
     ++time;
     return results;
   };
@@ -481,7 +614,7 @@ uint64_t slowPeak(const RematProblem &problem, const RematPlan &plan) {
                              ? tensorOf[value]
                              : resultOf(clone.inputs[i], value));
       }
-      clones.push_back(run(clone.op, inputs));
+      clones.push_back(run(clone.op, inputs, /*isLate=*/true));
     }
     std::vector<uint32_t> inputs;
     for (uint32_t i = 0; i < problem.ops[op].inputs.size(); ++i) {
@@ -491,7 +624,8 @@ uint64_t slowPeak(const RematProblem &problem, const RematPlan &plan) {
           input = resultOf(read.clone, problem.ops[op].inputs[i]);
       inputs.push_back(input);
     }
-    std::vector<uint32_t> results = run(op, inputs);
+    std::vector<uint32_t> results =
+        run(op, inputs, problem.ops[op].part == RematPart::Backward);
     for (size_t i = 0; i < results.size(); ++i)
       tensorOf[problem.ops[op].results[i]] = results[i];
   }

@@ -48,7 +48,8 @@ private:
 
 /// Writes a plan into the graph that it was made for: clones in front of their
 /// first late reader, which read originals through
-/// `echo.optimization_barrier`. The graph's problem is the old one then.
+/// `echo.optimization_barrier`, and bits in place of what it encodes. The
+/// graph's problem is the old one then, and ops may be gone.
 void applyRematPlan(const RematGraph &graph, const planning::RematPlan &plan);
 
 } // namespace mlir::echo

@@ -53,7 +53,8 @@ struct RematValue {
   /// without a copy; kNoIndex: it has memory of its own.
   uint32_t source = kNoIndex;
   /// Bytes of the bits that all of its late readers could work with instead
-  /// (dropout masks, signs of ReLU), kNoBits if they couldn't.
+  /// (dropout masks, signs of ReLU), kNoBits if they couldn't. Bits are packed
+  /// where the value is made and unpacked by the ops that read them.
   uint64_t encodedBytes = kNoBits;
 
   static constexpr uint64_t kNoBits = ~uint64_t(0);
@@ -175,8 +176,9 @@ struct RematDecision {
 struct RematPlan {
   std::vector<RematClone> clones; ///< in the order that they run in
   std::vector<RematRead> reads;   ///< ascending
-  /// Values that are stashed as bits, ascending; every backward op that reads
-  /// one of them reads decoded bits.
+  /// Values that are stashed as bits, ascending: results of forward ops that
+  /// no clone reads and that aren't there at the end. Every backward op that
+  /// reads one of them reads its bits.
   std::vector<uint32_t> encoded;
   /// By value, ascending: every forward value of memory of its own that the
   /// backward part or a clone reads.

@@ -298,7 +298,8 @@ def EchoRematPass : Pass<"echo-remat", "::mlir::ModuleOp"> {
     backward part, and which are computed again just before the backward part
     reads them (`Echo/Planning/Remat.h`). Clones stand in front of their first
     late reader and read values of the forward part through
-    `echo.optimization_barrier`. Ops of any dialect take part if they tell that
+    `echo.optimization_barrier`. Masks and signs of ReLU that stay are kept as
+    bits (`echo.binarize`). Ops of any dialect take part if they tell that
     they can be evaluated again (RecomputeOpInterface).
 
     The plan is applied if it keeps the promise: the logical peak, the largest

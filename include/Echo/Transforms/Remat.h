@@ -44,6 +44,7 @@ struct RematResult {
   planning::RematFigures before, after; ///< of the plan, applied or not
   /// Bytes of the arena without and with the plan; 0 if nobody asked.
   uint64_t arenaBefore = 0, arenaAfter = 0;
+  uint64_t encodedValues = 0; ///< that the plan stashes as bits
   bool isApplied = false;
 };
 
