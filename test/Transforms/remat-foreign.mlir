@@ -63,6 +63,8 @@ func.func @chain(%x: tensor<256x256xf32>, %w: tensor<256x256xf32>)
   return %loss, %gw : tensor<f32>, tensor<256x256xf32>
 }
 
+// -----
+
 // A training step in tosa: products, tanh, tanh, sigmoid, the sum. The gradients
 // read outputs. The first tanh is kept, the other two are computed again; a
 // reshape of the second is the second.
@@ -75,9 +77,10 @@ func.func @chain(%x: tensor<256x256xf32>, %w: tensor<256x256xf32>)
 // CHECK: tosa.reduce_sum
 // CHECK: %[[B:.*]] = echo.optimization_barrier(%[[T1]], %{{.*}})
 // CHECK: %[[T2:.*]] = tosa.tanh %[[B]]
+// CHECK: %[[R2:.*]] = tosa.reshape %[[T2]]
 // CHECK: %[[T3:.*]] = tosa.sigmoid %[[T2]]
 // CHECK: tosa.sub %{{.*}}, %[[T3]]
-// CHECK: tosa.reshape %[[T2]]
+// CHECK: tosa.mul %[[R2]], %[[R2]]
 // CHECK: tosa.mul %[[T1]], %[[T1]]
 // CHECK-NOT: tosa.tanh
 // CHECK-NOT: tosa.sigmoid

@@ -291,7 +291,7 @@ OwningOpRef<ModuleOp> RandomGraph::build() {
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), TypeRange(ValueRange(results))));
   func::ReturnOp::create(builder, b.getLoc(), results);
-  testing::addWeightedLoss(function);
+  mlir::echo::testing::addWeightedLoss(function);
   if (hasStates)
     updateStates(function);
   return module;
@@ -329,7 +329,7 @@ static bool computes(Operation *op) {
 }
 
 unsigned mlir::echo::testing::countOps(ModuleOp module) {
-  func::FuncOp function = testing::firstFunction(module);
+  func::FuncOp function = mlir::echo::testing::firstFunction(module);
   return llvm::count_if(function.front(), [](Operation &op) {
     return computes(&op);
   });
@@ -355,11 +355,11 @@ public:
   }
 
 private:
-  unsigned countOps() { return testing::countOps(*best); }
+  unsigned countOps() { return mlir::echo::testing::countOps(*best); }
 
   bool dropResults() {
     bool changed = false;
-    for (unsigned index = testing::firstFunction(*best).getNumResults();
+    for (unsigned index = mlir::echo::testing::firstFunction(*best).getNumResults();
          index-- > 1;)
       changed |= accept([&](func::FuncOp function) {
         function.front().getTerminator()->eraseOperand(index);
@@ -379,7 +379,7 @@ private:
           return true;
         }))
       return true;
-    Operation *op = findOp(testing::firstFunction(*best), index);
+    Operation *op = findOp(mlir::echo::testing::firstFunction(*best), index);
     for (unsigned operand = 0; operand < op->getNumOperands(); ++operand)
       if (op->getNumResults() == 1 &&
           op->getOperand(operand).getType() == op->getResult(0).getType() &&
@@ -404,7 +404,7 @@ private:
     if (tries == 0)
       return false;
     OwningOpRef<ModuleOp> candidate = best->clone();
-    func::FuncOp function = testing::firstFunction(*candidate);
+    func::FuncOp function = mlir::echo::testing::firstFunction(*candidate);
     if (!change(function))
       return false;
     for (Operation &op :
