@@ -86,7 +86,7 @@ for name, options in MODELS.items():
     summary = run("echo-opt", step, "--echo-remat=promise=none",
                   "--remark-format=emitRemark", "--remarks-filter=echo-remat",
                   "-o", path("direct.mlir")).stderr
-    found = re.search(r"recomputes (\d+) ops: (\d+) bytes of feature maps "
+    found = re.search(r"recomputes (\d+) ops[^:]*: (\d+) bytes of feature maps "
                       r"instead of \d+, logical peak (\d+) instead", summary)
     assert [int(number) for number in found.groups()] == [
         recomputed, of_problem["bytes"]["feature_maps"],

@@ -376,6 +376,7 @@ private:
           TensorBuilder b(builder, op->getLoc());
           for (Value result : op->getResults())
             result.replaceAllUsesWith(b.splat(b.typeOf(result), 0.5));
+          op->erase();
           return true;
         }))
       return true;
@@ -387,6 +388,7 @@ private:
             Operation *dropped = findOp(function, index);
             dropped->replaceAllUsesWith(
                 ValueRange(dropped->getOperand(operand)));
+            dropped->erase();
             return true;
           }))
         return true;
@@ -400,16 +402,27 @@ private:
     return nullptr;
   }
 
+  /// Dead ends go, unless they are what fails.
   bool accept(llvm::function_ref<bool(func::FuncOp)> change) {
+    return tryChange(change, /*keepsDeadEnds=*/false) ||
+           tryChange(change, /*keepsDeadEnds=*/true);
+  }
+
+  bool tryChange(llvm::function_ref<bool(func::FuncOp)> change,
+                 bool keepsDeadEnds) {
     if (tries == 0)
       return false;
     OwningOpRef<ModuleOp> candidate = best->clone();
     func::FuncOp function = mlir::echo::testing::firstFunction(*candidate);
+    llvm::DenseSet<Operation *> deadEnds;
+    for (Operation &op : function.front())
+      if (keepsDeadEnds && isOpTriviallyDead(&op))
+        deadEnds.insert(&op);
     if (!change(function))
       return false;
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.front())))
-      if (isOpTriviallyDead(&op))
+      if (isOpTriviallyDead(&op) && !deadEnds.contains(&op))
         op.erase();
     ScopedDiagnosticHandler quiet(candidate->getContext(),
                                   [](Diagnostic &) { return success(); });

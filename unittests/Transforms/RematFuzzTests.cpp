@@ -123,8 +123,9 @@ TEST(RematFuzz, GraphsShrink) {
     EXPECT_TRUE(succeeded((*small).verify()));
     EXPECT_TRUE(fails(*small));
     EXPECT_EQ(firstFunction(*small).getNumResults(), 1u);
-    // A tanh of a tensor, and what makes a scalar loss of it.
-    EXPECT_LE(countOps(*small), 4u) << "seed " << seed;
+    // The two, what makes a scalar loss of a tensor, and an op or two that no
+    // operand of their type can replace.
+    EXPECT_LE(countOps(*small), 6u) << "seed " << seed;
   }
   EXPECT_GT(count, 10u);
 }
