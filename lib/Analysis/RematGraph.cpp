@@ -263,10 +263,11 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
       continue;
     RematOp entry;
     for (Value input : inputsOf(&op)) {
-      if (!graph.indices.contains(input))
+      auto index = graph.indices.find(input);
+      if (index == graph.indices.end())
         return op.emitOpError("can't be planned: it reads a value from outside "
                               "of the function's block");
-      entry.inputs.push_back(graph.indices.at(input));
+      entry.inputs.push_back(index->second);
     }
     for (Value result : op.getResults()) {
       uint32_t index = graph.indices.at(result);

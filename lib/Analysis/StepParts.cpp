@@ -84,6 +84,7 @@ namespace {
 class Dependencies {
 public:
   explicit Dependencies(Block &block) : block(block) {
+    sources.reserve(block.getOperations().size());
     for (Operation &op : block)
       add(&op);
   }

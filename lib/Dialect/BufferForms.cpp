@@ -70,6 +70,11 @@ FailureOr<int64_t> SplitOp::getViewOffset(unsigned index) {
   return static_cast<int64_t>(*bytes / getNumResults() * index);
 }
 
+/// The last part's offset follows from all the others' sizes.
+bool ConcatOp::hasPartOffsets() {
+  return getInputs().empty() || succeeded(getPartOffset(getInputs().size() - 1));
+}
+
 FailureOr<int64_t> ConcatOp::getPartOffset(unsigned index) {
   FailureOr<uint64_t> bytes = echo::detail::typeBytes(getType());
   if (failed(bytes))

@@ -72,13 +72,13 @@ bool mlir::echo::isBehindBarrier(Value value) {
 
 bool mlir::echo::joinsInPlace(Operation *op) {
   auto join = dyn_cast<BufferJoinOpInterface>(op);
-  if (!join)
+  if (!join || !join.hasPartOffsets())
     return false;
   int64_t inPlace = 0, all = 0;
   llvm::SmallDenseSet<Value> sources;
   for (OpOperand &operand : op->getOpOperands()) {
     FailureOr<ByteRange> range = followViews(operand.get());
-    if (failed(range) || failed(join.getPartOffset(operand.getOperandNumber())))
+    if (failed(range))
       return false;
     all += range->bytes;
     Operation *producer = range->source.getDefiningOp();

@@ -27,7 +27,8 @@ LogicalResult HostStorage::findRoots() {
   for (BlockArgument argument : block.getArguments())
     storage[argument] = wholeOf(argument);
   for (Operation &op : block.without_terminator()) {
-    if (auto join = dyn_cast<BufferJoinOpInterface>(op))
+    auto join = dyn_cast<BufferJoinOpInterface>(op);
+    if (join && !join.hasPartOffsets())
       for (unsigned i = 0, e = op.getNumOperands(); i < e; ++i)
         if (failed(join.getPartOffset(i)))
           return op.emitOpError("operand #")

@@ -45,7 +45,7 @@ def Echo_View : DeclareOpInterfaceMethods<BufferViewOpInterface>;
 def Echo_Fusion : DeclareOpInterfaceMethods<FusionOpInterface>;
 def Echo_SplitFusion : DeclareOpInterfaceMethods<FusionOpInterface, ["splitForFusion"]>;
 def Echo_Movement : DeclareOpInterfaceMethods<FusionOpInterface, ["isMovement"]>;
-def Echo_Join : DeclareOpInterfaceMethods<BufferJoinOpInterface>;
+def Echo_Join : DeclareOpInterfaceMethods<BufferJoinOpInterface, ["hasPartOffsets"]>;
 def Echo_RowParallel : DeclareOpInterfaceMethods<RowParallelOpInterface>;
 def Echo_RowSum : DeclareOpInterfaceMethods<RowSumOpInterface>;
 def Echo_Accumulate : DeclareOpInterfaceMethods<AccumulateOpInterface>;

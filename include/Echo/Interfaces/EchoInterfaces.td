@@ -284,7 +284,17 @@ def BufferJoinOpInterface : OpInterface<"BufferJoinOpInterface"> {
         The byte offset of operand `index` in the result's buffer, or failure
         if that operand isn't contiguous in it (or a size is dynamic).
       }],
-      "::llvm::FailureOr<int64_t>", "getPartOffset", (ins "unsigned":$index)>
+      "::llvm::FailureOr<int64_t>", "getPartOffset", (ins "unsigned":$index)>,
+    InterfaceMethod<[{
+        True if every operand has such an offset. There may be thousands, of
+        which each offset follows from those in front.
+      }],
+      "bool", "hasPartOffsets", (ins), [{}], [{
+        for (unsigned i = 0, e = $_op->getNumOperands(); i < e; ++i)
+          if (::llvm::failed($_op.getPartOffset(i)))
+            return false;
+        return true;
+      }]>
   ];
 }
 
