@@ -204,6 +204,26 @@ LogicalResult RematGraph::addValue(Value value, Operation *user) {
   return success();
 }
 
+void RematGraph::addNames() {
+  problem.valueNames.clear();
+  problem.opNames.clear();
+  for (Operation *op : ops)
+    problem.opNames.push_back(describeOp(op));
+  for (Value value : values) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      problem.valueNames.push_back(getArgumentName(
+          cast<func::FuncOp>(argument.getOwner()->getParentOp()),
+          argument.getArgNumber()));
+      continue;
+    }
+    auto result = cast<OpResult>(value);
+    std::string name = describeOp(result.getOwner());
+    if (unsigned number = result.getResultNumber())
+      name += (" " + Twine(number)).str();
+    problem.valueNames.push_back(std::move(name));
+  }
+}
+
 FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
                                         const planning::CostModel &model) {
   RematGraph graph;
@@ -222,36 +242,24 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
 
   size_t numOps = block.getOperations().size();
   graph.problem.ops.reserve(numOps);
-  graph.problem.opNames.reserve(numOps);
   graph.problem.values.reserve(numOps);
-  graph.problem.valueNames.reserve(numOps);
   graph.indices.reserve(numOps);
-  auto isPlanned = [&](Operation &op) {
-    return &op != terminator && !op.hasTrait<OpTrait::ConstantLike>();
-  };
   for (BlockArgument argument : block.getArguments()) {
     if (failed(graph.addValue(argument, function)))
       return failure();
     unsigned number = argument.getArgNumber();
-    graph.problem.valueNames.push_back(getArgumentName(function, number));
     graph.problem.values.back().isResident =
         isPersistentArgument(function, number);
   }
   for (Operation &op : block) {
-    std::string opName = describeOp(&op);
-    for (OpResult result : op.getResults()) {
+    for (Value result : op.getResults()) {
       if (failed(graph.addValue(result, &op)))
         return failure();
-      std::string &name = graph.problem.valueNames.emplace_back(opName);
-      if (unsigned number = result.getResultNumber())
-        name += (" " + Twine(number)).str();
       // Constants are part of the code.
       RematValue &entry = graph.problem.values.back();
       if (op.hasTrait<OpTrait::ConstantLike>())
         entry = {/*bytes=*/0, /*isResident=*/true};
     }
-    if (isPlanned(op))
-      graph.problem.opNames.push_back(std::move(opName));
   }
   // Which values are moved elements of others, and in no memory of their own.
   FailureOr<FusionGraph> fusion = FusionGraph::build(block);
@@ -259,7 +267,7 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
     return failure();
 
   for (Operation &op : block) {
-    if (!isPlanned(op))
+    if (&op == terminator || op.hasTrait<OpTrait::ConstantLike>())
       continue;
     RematOp entry;
     for (Value input : inputsOf(&op)) {

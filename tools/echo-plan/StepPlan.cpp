@@ -108,6 +108,7 @@ FailureOr<StepTexts> plan::writeStep(ModuleOp module, const TrainingStep &step,
       chooseRematPlan(function, *graph, remat);
   if (failed(plan))
     return failure();
+  graph->addNames();
   const planning::RematProblem &problem = graph->getProblem();
   return StepTexts{planning::writeRematProblem(problem),
                    planning::writeRematPlan(problem, *plan)};

@@ -27,6 +27,10 @@ public:
   static FailureOr<RematGraph> build(func::FuncOp function, unsigned loss,
                                      const planning::CostModel &model);
 
+  /// Names the values and ops of the problem, for reports: by the layer and
+  /// what is done there. Planning needs no names.
+  void addNames();
+
   const planning::RematProblem &getProblem() const { return problem; }
   /// The ops of the problem, in its order: all of the block but constants and
   /// the terminator.
