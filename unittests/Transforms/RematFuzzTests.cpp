@@ -12,9 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Echo/Analysis/RematGraph.h"
 #include "Echo/Transforms/Gradient.h"
-#include "Echo/Transforms/Kernels.h"
 #include "Echo/Transforms/Passes.h"
 #include "Echo/Transforms/PlanMemory.h"
 #include "Echo/Transforms/Remat.h"
@@ -130,36 +128,42 @@ TEST(RematFuzz, GraphsShrink) {
   EXPECT_GT(count, 10u);
 }
 
-/// With a kernel for each op, the order is that which planning sees, and all of
-/// its tensors are buffers: the peak that it measures is what they need.
-TEST(RematFuzz, PeakIsThatOfBuffers) {
+/// With a kernel for each op, the buffers that are placed are the tensors that
+/// planning sees, and some that it needn't count: what it measures is a lower
+/// bound of the arena, without a plan and with one.
+TEST(RematFuzz, PeakIsALowerBoundOfTheArena) {
   planning::CostModel model = makeModel("cpu");
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
-    OwningOpRef<ModuleOp> module =
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    OwningOpRef<ModuleOp> step =
         buildRandomGraph(context(), seed, /*hasStates=*/true);
-    ASSERT_TRUE(succeeded(addGradients(firstFunction(*module))));
+    ASSERT_TRUE(succeeded(addGradients(firstFunction(*step))));
     PassManager cleanUp(&context());
     cleanUp.addPass(createCanonicalizerPass());
     cleanUp.addPass(createCSEPass());
     cleanUp.addPass(createEchoEliminateDeadNodesPass());
-    ASSERT_TRUE(succeeded(cleanUp.run(*module)));
-    FailureOr<RematGraph> graph =
-        RematGraph::build(firstFunction(*module), /*loss=*/0, model);
-    ASSERT_TRUE(succeeded(graph));
-    uint64_t modelled =
-        planning::measureRemat(graph->getProblem(), {}).peakBytes;
-    PassManager toBuffers(&context());
-    EchoFormKernelsPassOptions options;
-    options.fuse = false;
-    toBuffers.addPass(createEchoFormKernelsPass(options));
-    toBuffers.addPass(createEchoOutlineKernelsPass());
-    toBuffers.addPass(createEchoBufferizePass());
-    ASSERT_TRUE(succeeded(toBuffers.run(*module)));
-    FailureOr<MemoryPlan> plan =
-        computeMemoryPlan(module->lookupSymbol<func::FuncOp>("f"), 8);
-    ASSERT_TRUE(succeeded(plan));
-    EXPECT_LE(plan->logicalPeak, plan->arena.bytes);
-    EXPECT_LE(modelled, plan->arena.bytes) << "ECHO_FUZZ_SEED=" << seed;
+    ASSERT_TRUE(succeeded(cleanUp.run(*step)));
+    for (const char *strategy : {"none", "mirror", "echo"}) {
+      SCOPED_TRACE("ECHO_FUZZ_SEED=" + std::to_string(seed) + " " + strategy);
+      OwningOpRef<ModuleOp> module = step->clone();
+      RematOptions options;
+      options.strategy = strategy;
+      options.promise = RematPromise::None;
+      auto result =
+          rematerialize(firstFunction(*module), /*loss=*/0, options, model);
+      ASSERT_TRUE(succeeded(result));
+      PassManager toBuffers(&context());
+      EchoFormKernelsPassOptions form;
+      form.fuse = false;
+      toBuffers.addPass(createEchoFormKernelsPass(form));
+      toBuffers.addPass(createEchoOutlineKernelsPass());
+      toBuffers.addPass(createEchoBufferizePass());
+      ASSERT_TRUE(succeeded(toBuffers.run(*module)));
+      FailureOr<MemoryPlan> plan =
+          computeMemoryPlan(module->lookupSymbol<func::FuncOp>("f"), 8);
+      ASSERT_TRUE(succeeded(plan));
+      EXPECT_LE(result->after.peakBytes, plan->logicalPeak);
+      EXPECT_LE(plan->logicalPeak, plan->arena.bytes);
+    }
   }
 }
 
