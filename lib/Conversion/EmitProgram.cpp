@@ -253,6 +253,7 @@ FailureOr<uint32_t> ProgramBuilder::addKernel(LaunchOp launch) {
            << " with " << kChunksAttr
            << " (convert-echo-kernels-to-llvm comes first)";
   emitted.kernels.push_back(kernel);
+  program().kernels.emplace_back().name = name.str();
   return entry->second;
 }
 
@@ -382,7 +383,6 @@ FailureOr<EmittedProgram> ProgramBuilder::build() {
     if (failed(addCall(op)))
       return failure();
   }
-  program().numKernels = emitted.kernels.size();
   return std::move(emitted);
 }
 

@@ -9,10 +9,10 @@
 // The byte format, little-endian, without padding:
 //   char[8] "ECHOPROG", u32 version, u32 zero, u64 size of everything,
 //   u64 checksum of all bytes after this field, then
-//   function, target, cpu, features (strings: u64 length, bytes),
-//   u64 arenaBytes, arenaAlignment, logicalPeakBytes, u32 numKernels,
-//   and five tables, each a u64 count and its entries: tensors, operands,
-//   parameters, strings, calls.
+//   function, target, cpu, features, strategy (strings: u64 length, bytes),
+//   u64 arenaBytes, arenaAlignment, logicalPeakBytes, workspaceOffset,
+//   workspaceBytes, and six tables, each a u64 count and its entries: kernels,
+//   tensors, operands, parameters, strings, calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,8 @@ namespace {
 constexpr char kMagic[8] = {'E', 'C', 'H', 'O', 'P', 'R', 'O', 'G'};
 constexpr size_t kHeaderBytes = 32;
 // Least bytes of an entry, to refuse counts that the input can't hold.
+constexpr size_t kKernelBytes = 8 + 7 * 4 + 8 + 4;
+constexpr size_t kArgumentBytes = 8 + 1;
 constexpr size_t kTensorBytes = 8 + 4 + 4 + 8 + 4 + 8 + 16;
 constexpr size_t kOperandBytes = 12;
 constexpr size_t kCallBytes = 1 + 4 + 8 + 7 * 4 + 2 * 8;
@@ -129,6 +131,41 @@ private:
   std::string_view rest;
   bool truncated = false;
 };
+
+Kernel readKernel(Reader &in) {
+  Kernel kernel;
+  kernel.name = in.string();
+  for (uint32_t &extent : kernel.grid)
+    extent = in.integer<uint32_t>();
+  for (uint32_t &extent : kernel.block)
+    extent = in.integer<uint32_t>();
+  kernel.sharedBytes = in.integer<uint32_t>();
+  uint64_t numArguments = in.count(kArgumentBytes);
+  kernel.arguments.reserve(numArguments);
+  for (uint64_t i = 0; i < numArguments; ++i) {
+    KernelArgument argument;
+    argument.bytes = in.integer<uint64_t>();
+    argument.isWritten = in.integer<uint8_t>() != 0;
+    kernel.arguments.push_back(argument);
+  }
+  kernel.numParameters = in.integer<uint32_t>();
+  return kernel;
+}
+
+void writeKernel(Writer &out, const Kernel &kernel) {
+  out.string(kernel.name);
+  for (uint32_t extent : kernel.grid)
+    out.integer(extent);
+  for (uint32_t extent : kernel.block)
+    out.integer(extent);
+  out.integer(kernel.sharedBytes);
+  out.integer<uint64_t>(kernel.arguments.size());
+  for (const KernelArgument &argument : kernel.arguments) {
+    out.integer(argument.bytes);
+    out.integer(static_cast<uint8_t>(argument.isWritten));
+  }
+  out.integer(kernel.numParameters);
+}
 
 Tensor readTensor(Reader &in) {
   Tensor tensor;
@@ -258,10 +295,15 @@ std::string Program::serialize() const {
   body.string(target);
   body.string(cpu);
   body.string(features);
+  body.string(strategy);
   body.integer(arenaBytes);
   body.integer(arenaAlignment);
   body.integer(logicalPeakBytes);
-  body.integer(numKernels);
+  body.integer(workspaceOffset);
+  body.integer(workspaceBytes);
+  body.integer<uint64_t>(kernels.size());
+  for (const Kernel &kernel : kernels)
+    writeKernel(body, kernel);
   body.integer<uint64_t>(tensors.size());
   for (const Tensor &tensor : tensors)
     writeTensor(body, tensor);
@@ -324,10 +366,14 @@ bool Program::parse(std::string_view bytes, Program &program,
   result.target = in.string();
   result.cpu = in.string();
   result.features = in.string();
+  result.strategy = in.string();
   result.arenaBytes = in.integer<uint64_t>();
   result.arenaAlignment = in.integer<uint64_t>();
   result.logicalPeakBytes = in.integer<uint64_t>();
-  result.numKernels = in.integer<uint32_t>();
+  result.workspaceOffset = in.integer<uint64_t>();
+  result.workspaceBytes = in.integer<uint64_t>();
+  for (uint64_t i = 0, n = in.count(kKernelBytes); i < n && in.good(); ++i)
+    result.kernels.push_back(readKernel(in));
   for (uint64_t i = 0, n = in.count(kTensorBytes); i < n && in.good(); ++i)
     result.tensors.push_back(readTensor(in));
   uint64_t numOperands = in.count(kOperandBytes);

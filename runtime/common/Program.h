@@ -12,8 +12,11 @@
 //
 // An artefact is a shared object with two symbols:
 //   echo_program      the bytes of serialize(), with their size in
-//   echo_program_size (uint64_t), and for the cpu target
-//   echo_kernels      an array of KernelFunction, indexed by Call::function.
+//   echo_program_size (uint64_t), for the target "cpu"
+//   echo_kernels      an array of KernelFunction, indexed by Call::function,
+// and for the target "cuda", which has no code of its own for the host,
+//   echo_images       an array of Image, as many as
+//   echo_num_images   (uint64_t) says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +31,28 @@
 namespace echo {
 
 /// Bumped whenever the byte format, the kernel ABI or a call kind changes.
-inline constexpr uint32_t kProgramVersion = 2;
+inline constexpr uint32_t kProgramVersion = 3;
 
 /// A CPU kernel: evaluates chunks [begin, end) of its iteration space. `args`
 /// holds one pointer per operand (inputs, then outputs), then the call's
 /// scalar parameters as int64_t in pointer-sized slots. Chunks may run on any
 /// thread in any order; what a chunk computes doesn't depend on the others.
 using KernelFunction = void (*)(void *const *args, int64_t begin, int64_t end);
+
+/// What the bytes of an image are.
+enum class ImageKind : uint64_t {
+  Cubin,     ///< machine code of one chip
+  PTX,       ///< text, zero-terminated; `bytes` count the zero
+  HostObject ///< an ELF shared object for the simulator; see sim/Device.h
+};
+
+/// All kernels of a GPU program, compiled for one chip.
+struct Image {
+  const char *chip; ///< "sm_90", or "sim" for the simulator
+  uint64_t kind;    ///< ImageKind
+  const void *data;
+  uint64_t bytes;
+};
 
 enum class Role : uint8_t { Input, Label, Parameter, State, Result };
 enum class DataType : uint8_t { F32, F64, F16, BF16, I8, I32, I64, I1 };
@@ -82,12 +100,41 @@ struct Tensor {
   bool isLoss = false;
 };
 
+/// One buffer that a GPU kernel is given.
+struct KernelArgument {
+  uint64_t bytes = 0; ///< that the kernel may touch, from the operand on
+  bool isWritten = false;
+};
+
+/// A kernel of the program. Of a CPU kernel the name alone is said here; all
+/// other fields are zero or empty.
+///
+/// A GPU kernel is one launch: its arguments are the addresses of the call's
+/// operands (inputs, then outputs), and then the call's parameters as 64-bit
+/// integers. A grid with an extent of 0 is not launched: nothing is to be done.
+struct Kernel {
+  std::string name; ///< its symbol in the images
+  uint32_t grid[3] = {0, 0, 0}, block[3] = {0, 0, 0};
+  uint32_t sharedBytes = 0; ///< dynamic shared memory
+  std::vector<KernelArgument> arguments = {};
+  uint32_t numParameters = 0;
+};
+
+// What every device takes in x, y and z, and all threads of a block together.
+inline constexpr uint32_t kMaxGrid[3] = {2147483647, 65535, 65535};
+inline constexpr uint32_t kMaxBlock[3] = {1024, 1024, 64};
+inline constexpr uint32_t kMaxBlockThreads = 1024;
+/// The most shared memory that a block has on any device.
+inline constexpr uint32_t kMaxSharedBytes = 227 << 10;
+/// cuBLAS takes no other workspace.
+inline constexpr uint64_t kWorkspaceAlignment = 256;
+
 /// One call of the host program. Operands are `Program::operands`
 /// [firstOperand, firstOperand + numOperands), parameters likewise.
 struct Call {
   CallKind kind = CallKind::Kernel;
-  uint32_t function = 0; ///< Kernel: index into echo_kernels
-  uint64_t chunks = 0;   ///< Kernel: chunks of the iteration space; may be 0
+  uint32_t function = 0; ///< Kernel: index into Program::kernels
+  uint64_t chunks = 0;   ///< CPU kernel: chunks of its iteration space; may be 0
   uint32_t firstOperand = 0, numOperands = 0;
   uint32_t firstParameter = 0, numParameters = 0;
   // Indices into Program::strings.
@@ -118,28 +165,34 @@ struct GemmParameters {
 
 struct Program {
   std::string function; ///< the entry's name
-  std::string target;   ///< "cpu"
+  std::string target;   ///< "cpu" or "cuda"
   std::string cpu;      ///< CPU the kernels were compiled for (LLVM name)
   std::string features; ///< required features, "+avx2,+fma,..."
+  /// The rematerialization strategy it was compiled with, or nothing.
+  std::string strategy;
   uint64_t arenaBytes = 0;
   uint64_t arenaAlignment = 64;
   /// Largest sum of live buffer bytes at any call (the lower bound of any
   /// placement), for reports.
   uint64_t logicalPeakBytes = 0;
+  /// The part of the arena that library calls of a GPU may use: no operand of a
+  /// GEMM lies in it.
+  uint64_t workspaceOffset = 0, workspaceBytes = 0;
+  std::vector<Kernel> kernels;
   std::vector<Tensor> tensors;
   std::vector<Location> operands;
   std::vector<int64_t> parameters;
   std::vector<std::string> strings;
   std::vector<Call> calls;
-  uint32_t numKernels = 0;
 
   /// The bytes of the program: magic "ECHOPROG", version, sizes, tables and a
   /// checksum, little-endian.
   std::string serialize() const;
 
   /// Checks everything that a walk relies on: every index and every range
-  /// (operands inside their regions, whole matrices inside them for GEMM and
-  /// copy), sizes without overflow, unique names. Returns false and says what
+  /// (operands inside their regions; for GEMM, copy and GPU kernels all bytes
+  /// that they touch), launches that every device takes, sizes without
+  /// overflow, unique names of tensors and kernels. Returns false and says what
   /// is wrong and where in `error`.
   bool verify(std::string &error) const;
 

@@ -37,7 +37,8 @@ struct Range {
   uint32_t region;
   uint64_t begin, end;
   bool overlaps(const Range &other) const {
-    return region == other.region && begin < other.end && other.begin < end;
+    return region == other.region && begin < end && other.begin < other.end &&
+           begin < other.end && other.begin < end;
   }
 };
 
@@ -49,7 +50,10 @@ public:
   bool run() {
     if (!verifyHead())
       return false;
-    std::unordered_set<std::string_view> names;
+    std::unordered_set<std::string_view> kernelNames, names;
+    for (size_t i = 0; i < program.kernels.size(); ++i)
+      if (!verifyKernel(i, kernelNames))
+        return false;
     for (size_t i = 0; i < program.tensors.size(); ++i)
       if (!verifyTensor(i, names))
         return false;
@@ -76,9 +80,27 @@ private:
                   ": expected a power of two of up to 2^30");
     if (program.arenaBytes >= kMaxBytes)
       return fail("arena of " + std::to_string(program.arenaBytes) + " bytes");
+    if (program.target != "cuda") {
+      if (program.workspaceOffset != 0 || program.workspaceBytes != 0)
+        return fail("a workspace, but the target '" + program.target +
+                    "' has none");
+    } else if (program.workspaceOffset > program.arenaBytes ||
+               program.workspaceBytes >
+                   program.arenaBytes - program.workspaceOffset) {
+      return fail("a workspace of " + std::to_string(program.workspaceBytes) +
+                  " bytes at offset " +
+                  std::to_string(program.workspaceOffset) +
+                  " ends outside the arena");
+    } else if (program.workspaceBytes != 0 &&
+               (program.workspaceOffset % kWorkspaceAlignment != 0 ||
+                alignment % kWorkspaceAlignment != 0)) {
+      return fail("the workspace isn't aligned to " +
+                  std::to_string(kWorkspaceAlignment) + " bytes");
+    }
     // Indices in calls and regions are 32 bits wide.
     uint64_t limit = std::numeric_limits<uint32_t>::max() - 1;
-    if (program.tensors.size() > limit || program.operands.size() > limit ||
+    if (program.kernels.size() > limit || program.tensors.size() > limit ||
+        program.operands.size() > limit ||
         program.parameters.size() > limit || program.strings.size() > limit)
       return fail("a table has more than 2^32 - 2 entries");
     return true;
@@ -95,6 +117,48 @@ private:
     const Tensor &tensor = program.tensors[region - 1];
     bytes = tensor.bytes;
     return isPersistent(tensor.role);
+  }
+
+  bool verifyKernel(size_t index, std::unordered_set<std::string_view> &names) {
+    const Kernel &kernel = program.kernels[index];
+    std::string place =
+        "kernel " + std::to_string(index) + " '" + kernel.name + "': ";
+    if (kernel.name.empty() || kernel.name.find('\0') != std::string::npos)
+      return fail(place + "expected a name without zero bytes");
+    if (!names.insert(kernel.name).second)
+      return fail(place + "two kernels have this name");
+    if (program.target != "cuda") {
+      bool isPlain = kernel.sharedBytes == 0 && kernel.arguments.empty() &&
+                     kernel.numParameters == 0;
+      for (int dim = 0; dim < 3; ++dim)
+        isPlain &= kernel.grid[dim] == 0 && kernel.block[dim] == 0;
+      if (!isPlain)
+        return fail(place + "expected a name alone for the target '" +
+                    program.target + "'");
+      return true;
+    }
+    uint64_t threads = 1;
+    for (int dim = 0; dim < 3; ++dim) {
+      std::string name(1, "xyz"[dim]);
+      if (kernel.grid[dim] > kMaxGrid[dim])
+        return fail(place + "a grid of " + std::to_string(kernel.grid[dim]) +
+                    " in " + name + ", at most " +
+                    std::to_string(kMaxGrid[dim]) + " are possible");
+      if (kernel.block[dim] == 0 || kernel.block[dim] > kMaxBlock[dim])
+        return fail(place + "a block of " + std::to_string(kernel.block[dim]) +
+                    " in " + name + ", expected 1 to " +
+                    std::to_string(kMaxBlock[dim]));
+      threads *= kernel.block[dim];
+    }
+    if (threads > kMaxBlockThreads)
+      return fail(place + "a block of " + std::to_string(threads) +
+                  " threads, at most " + std::to_string(kMaxBlockThreads) +
+                  " are possible");
+    if (kernel.sharedBytes > kMaxSharedBytes)
+      return fail(place + std::to_string(kernel.sharedBytes) +
+                  " bytes of shared memory, at most " +
+                  std::to_string(kMaxSharedBytes) + " are possible");
+    return true;
   }
 
   bool verifyTensor(size_t index, std::unordered_set<std::string_view> &names) {
@@ -214,12 +278,7 @@ private:
       return fail(place + "parameters are outside the parameter table");
     switch (call.kind) {
     case CallKind::Kernel:
-      if (call.function >= program.numKernels)
-        return fail(place + "kernel " + std::to_string(call.function) +
-                    ", but there are " + std::to_string(program.numKernels));
-      if (call.chunks >= kMaxBytes)
-        return fail(place + "too many chunks");
-      return true;
+      return verifyLaunch(call);
     case CallKind::Gemm:
       return verifyGemm(call);
     case CallKind::Copy:
@@ -239,6 +298,30 @@ private:
                   " bytes at offset " + std::to_string(location.offset) +
                   " of a region of " + std::to_string(size));
     range = {location.region, location.offset, location.offset + bytes};
+    return true;
+  }
+
+  bool verifyLaunch(const Call &call) {
+    if (call.function >= program.kernels.size())
+      return fail(place + "kernel " + std::to_string(call.function) +
+                  ", but there are " + std::to_string(program.kernels.size()));
+    if (call.chunks >= kMaxBytes)
+      return fail(place + "too many chunks");
+    if (program.target != "cuda")
+      return true;
+    const Kernel &kernel = program.kernels[call.function];
+    if (call.numOperands != kernel.arguments.size() ||
+        call.numParameters != kernel.numParameters)
+      return fail(place + "has " + std::to_string(call.numOperands) +
+                  " operands and " + std::to_string(call.numParameters) +
+                  " parameters, its kernel takes " +
+                  std::to_string(kernel.arguments.size()) + " and " +
+                  std::to_string(kernel.numParameters));
+    Range ignored;
+    for (uint32_t i = 0; i < call.numOperands; ++i)
+      if (!operandRange(call, i, kernel.arguments[i].bytes,
+                        ("operand " + std::to_string(i)).c_str(), ignored))
+        return false;
     return true;
   }
 
@@ -313,6 +396,12 @@ private:
       if (bytesC != 0 && c.overlaps(bias))
         return fail(place + "the result overlaps the bias");
     }
+    Range workspace{0, program.workspaceOffset,
+                    program.workspaceOffset + program.workspaceBytes};
+    if (bytesC != 0 && (workspace.overlaps(a) || workspace.overlaps(b) ||
+                        workspace.overlaps(c) ||
+                        (hasBias && workspace.overlaps(bias))))
+      return fail(place + "an operand lies in the workspace");
     for (uint32_t i = 0; i < call.numOperands; ++i)
       if (program.operands[call.firstOperand + i].offset % elementBytes != 0)
         return fail(place + "an offset isn't a multiple of the element size");

@@ -198,16 +198,18 @@ void Artifact::load(const std::string &path) {
                                      contents.strings[call.layer] +
                                      "): a matrix extent above 2^31 - 1");
   }
-  if (contents.numKernels == 0)
+  if (contents.kernels.empty())
     return;
   Symbol kernels = findSymbol(handle, path, "echo_kernels");
   if (kernels.bytes != 0 &&
-      kernels.bytes < uint64_t(contents.numKernels) * sizeof(KernelFunction))
+      kernels.bytes < contents.kernels.size() * sizeof(KernelFunction))
     throwInvalidArtifact(path, "echo_kernels is too small for " +
-                                   std::to_string(contents.numKernels) +
+                                   std::to_string(contents.kernels.size()) +
                                    " kernels");
   functions = static_cast<const KernelFunction *>(kernels.address);
-  for (uint32_t i = 0; i < contents.numKernels; ++i)
+  for (size_t i = 0; i < contents.kernels.size(); ++i)
     if (!functions[i])
-      throwInvalidArtifact(path, "kernel " + std::to_string(i) + " is missing");
+      throwInvalidArtifact(path, "kernel " + std::to_string(i) + " '" +
+                                     contents.kernels[i].name +
+                                     "' is missing");
 }

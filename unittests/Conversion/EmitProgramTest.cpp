@@ -153,7 +153,11 @@ TEST_F(EmitProgram, NumbersKernelsAndResolvesViews) {
   };
   using Place = std::pair<uint32_t, uint64_t>;
 
-  EXPECT_EQ(program.numKernels, 2u);
+  ASSERT_EQ(program.kernels.size(), 2u);
+  EXPECT_EQ(program.kernels[0].name, "scale");
+  EXPECT_EQ(program.kernels[1].name, "sum");
+  EXPECT_TRUE(program.kernels[0].arguments.empty());
+  EXPECT_EQ(program.kernels[0].grid[0], 0u);
   ASSERT_EQ(program.calls.size(), 5u);
   const ::echo::Call &scale = program.calls[0];
   EXPECT_EQ(scale.kind, ::echo::CallKind::Kernel);

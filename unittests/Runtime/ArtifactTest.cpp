@@ -82,7 +82,7 @@ TEST(Artifact, Symbols) {
                   "no symbol echo_kernels");
   compileArtifact(folder.path("null.so"), "void *echo_kernels[3];", bytes);
   EXPECT_CONTAINS(errorOf(folder.path("null.so"), ECHO_INVALID_ARTIFACT),
-                  "kernel 0 is missing");
+                  "kernel 0 'difference' is missing");
   compileArtifact(folder.path("size.so"), stepKernels(), bytes,
                   bytes.size() + 100000);
   EXPECT_CONTAINS(errorOf(folder.path("size.so"), ECHO_INVALID_ARTIFACT),
@@ -102,16 +102,16 @@ TEST(Artifact, Programs) {
   EXPECT_CONTAINS(errorOf(path, ECHO_INVALID_ARTIFACT), "checksum");
 
   bytes = makeStepProgram().serialize();
-  bytes[8] = 3;
+  bytes[8] = 2;
   compileArtifact(folder.path("version.so"), stepKernels(), bytes);
   EXPECT_CONTAINS(errorOf(folder.path("version.so"), ECHO_INVALID_ARTIFACT),
-                  "program version 3, this runtime reads version 2");
+                  "program version 2, this runtime reads version 3");
 
   Program program = makeStepProgram();
-  program.target = "cuda";
-  compileStep(folder.path("cuda.so"), program);
-  EXPECT_CONTAINS(errorOf(folder.path("cuda.so"), ECHO_INVALID_ARTIFACT),
-                  "compiled for target 'cuda'");
+  program.target = "abacus";
+  compileStep(folder.path("abacus.so"), program);
+  EXPECT_CONTAINS(errorOf(folder.path("abacus.so"), ECHO_INVALID_ARTIFACT),
+                  "compiled for target 'abacus'");
 }
 
 TEST(Artifact, CpuFeatures) {

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 
+#include <array>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -28,7 +29,7 @@ Program makeProgram() {
   p.features = "+sse2";
   p.arenaBytes = 256;
   p.logicalPeakBytes = 92;
-  p.numKernels = 2;
+  p.kernels = {{"k0"}, {"k1"}};
   p.strings = {"dense", "gemm", "copy", "kernel0", "add"};
   p.tensors = {
       {"x", Role::Input, DataType::F32, {2, 3}, 24, {0, 0}, {}, false},
@@ -61,9 +62,24 @@ Program makeProgram() {
   return p;
 }
 
+/// The same for a GPU: the arena has 256 bytes more, the workspace. Kernel k1
+/// reads the copy (32 bytes) and writes the loss (4).
+Program makeGpuProgram() {
+  Program p = makeProgram();
+  p.target = "cuda";
+  p.cpu = p.features = "";
+  p.strategy = "echo";
+  p.arenaAlignment = 256;
+  p.arenaBytes = 512;
+  p.workspaceOffset = p.workspaceBytes = 256;
+  p.kernels = {{"k0", {0, 1, 1}, {32, 1, 1}, 0, {}, 0},
+               {"k1", {3, 2, 1}, {16, 8, 4}, 1024, {{32, false}, {4, true}}, 1}};
+  return p;
+}
+
 /// The error of parsing what `edit` made of the program; "" if it parses.
-std::string errorOf(const std::function<void(Program &)> &edit) {
-  Program program = makeProgram();
+std::string errorOf(const std::function<void(Program &)> &edit,
+                    Program program = makeProgram()) {
   edit(program);
   Program read;
   std::string error;
@@ -93,7 +109,10 @@ TEST(Program, RoundTrip) {
   EXPECT_EQ(read.arenaBytes, 256u);
   EXPECT_EQ(read.arenaAlignment, 64u);
   EXPECT_EQ(read.logicalPeakBytes, 92u);
-  EXPECT_EQ(read.numKernels, 2u);
+  ASSERT_EQ(read.kernels.size(), 2u);
+  EXPECT_EQ(read.kernels[1].name, "k1");
+  EXPECT_TRUE(read.kernels[1].arguments.empty());
+  EXPECT_EQ(read.kernels[1].block[0], 0u);
   ASSERT_EQ(read.tensors.size(), 5u);
   EXPECT_EQ(read.tensors[1].name, "w");
   EXPECT_EQ(read.tensors[1].role, Role::Parameter);
@@ -125,14 +144,47 @@ TEST(Program, RoundTrip) {
   EXPECT_EQ(read.serialize(), bytes);
 }
 
+TEST(Program, GpuRoundTrip) {
+  Program program = makeGpuProgram(), read;
+  std::string bytes = program.serialize(), error;
+  ASSERT_TRUE(Program::parse(bytes, read, error)) << error;
+  EXPECT_EQ(read.target, "cuda");
+  EXPECT_EQ(read.strategy, "echo");
+  EXPECT_EQ(read.workspaceOffset, 256u);
+  EXPECT_EQ(read.workspaceBytes, 256u);
+  ASSERT_EQ(read.kernels.size(), 2u);
+  EXPECT_EQ(read.kernels[0].grid[0], 0u);
+  EXPECT_TRUE(read.kernels[0].arguments.empty());
+  const Kernel &kernel = read.kernels[1];
+  EXPECT_EQ(kernel.name, "k1");
+  for (int dim = 0; dim < 3; ++dim) {
+    EXPECT_EQ(kernel.grid[dim], (std::array<uint32_t, 3>{3, 2, 1})[dim]);
+    EXPECT_EQ(kernel.block[dim], (std::array<uint32_t, 3>{16, 8, 4})[dim]);
+  }
+  EXPECT_EQ(kernel.sharedBytes, 1024u);
+  ASSERT_EQ(kernel.arguments.size(), 2u);
+  EXPECT_EQ(kernel.arguments[0].bytes, 32u);
+  EXPECT_FALSE(kernel.arguments[0].isWritten);
+  EXPECT_EQ(kernel.arguments[1].bytes, 4u);
+  EXPECT_TRUE(kernel.arguments[1].isWritten);
+  EXPECT_EQ(kernel.numParameters, 1u);
+  EXPECT_EQ(read.serialize(), bytes);
+}
+
 TEST(Program, EmptyRoundTrip) {
   Program empty, read;
   std::string error;
   EXPECT_TRUE(Program::parse(empty.serialize(), read, error)) << error;
 }
 
-TEST(Program, TruncatedAtEveryLength) {
-  std::string bytes = makeProgram().serialize();
+class DamagedProgram : public ::testing::TestWithParam<bool> {
+protected:
+  Program program = GetParam() ? makeGpuProgram() : makeProgram();
+  std::string bytes = program.serialize();
+};
+INSTANTIATE_TEST_SUITE_P(, DamagedProgram, ::testing::Bool());
+
+TEST_P(DamagedProgram, TruncatedAtEveryLength) {
   for (size_t length = 0; length < bytes.size(); ++length) {
     Program read;
     std::string error;
@@ -150,8 +202,7 @@ TEST(Program, TruncatedAtEveryLength) {
   }
 }
 
-TEST(Program, EveryBitFlipIsSeen) {
-  std::string bytes = makeProgram().serialize();
+TEST_P(DamagedProgram, EveryBitFlipIsSeen) {
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::string flipped = bytes;
     flipped[bit / 8] ^= 1 << (bit % 8);
@@ -161,9 +212,8 @@ TEST(Program, EveryBitFlipIsSeen) {
   }
 }
 
-TEST(Program, BitFlipsWithRightChecksumAreVerified) {
+TEST_P(DamagedProgram, BitFlipsWithRightChecksumAreVerified) {
   // Whatever still parses must hold what a walk relies on.
-  std::string bytes = makeProgram().serialize();
   size_t accepted = 0;
   for (size_t bit = 32 * 8; bit < bytes.size() * 8; ++bit) {
     std::string flipped = bytes;
@@ -179,8 +229,32 @@ TEST(Program, BitFlipsWithRightChecksumAreVerified) {
       ASSERT_LE(uint64_t(call.firstParameter) + call.numParameters,
                 read.parameters.size());
       if (call.kind == CallKind::Kernel) {
-        ASSERT_LT(call.function, read.numKernels);
+        ASSERT_LT(call.function, read.kernels.size());
+        if (read.target != "cuda")
+          continue;
+        const Kernel &kernel = read.kernels[call.function];
+        ASSERT_EQ(call.numOperands, kernel.arguments.size());
+        ASSERT_EQ(call.numParameters, kernel.numParameters);
+        for (uint32_t i = 0; i < call.numOperands; ++i) {
+          const Location &operand = read.operands[call.firstOperand + i];
+          uint64_t size = operand.region
+                              ? read.tensors[operand.region - 1].bytes
+                              : read.arenaBytes;
+          ASSERT_LE(kernel.arguments[i].bytes, size - operand.offset);
+        }
       }
+    }
+    ASSERT_LE(read.workspaceOffset, read.arenaBytes);
+    ASSERT_LE(read.workspaceBytes, read.arenaBytes - read.workspaceOffset);
+    for (const Kernel &kernel : read.kernels) {
+      if (read.target != "cuda")
+        continue;
+      uint64_t threads =
+          uint64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2];
+      ASSERT_GE(threads, 1u);
+      ASSERT_LE(threads, 1024u);
+      ASSERT_LE(kernel.grid[1], 65535u);
+      ASSERT_LE(kernel.grid[2], 65535u);
     }
     for (const Location &operand : read.operands) {
       ASSERT_LE(operand.region, read.tensors.size());
@@ -194,25 +268,35 @@ TEST(Program, BitFlipsWithRightChecksumAreVerified) {
 }
 
 TEST(Program, HostileCounts) {
-  // The tensor count follows four strings, three u64 and one u32.
-  Program program = makeProgram();
+  Program program = makeGpuProgram();
   std::string bytes = program.serialize();
+  auto expectMalformed = [&](size_t place, uint64_t entries) {
+    uint64_t count;
+    std::memcpy(&count, &bytes[place], 8);
+    ASSERT_EQ(count, entries);
+    for (uint64_t hostile : {uint64_t(1) << 32, uint64_t(1) << 61,
+                             std::numeric_limits<uint64_t>::max()}) {
+      std::string damaged = bytes;
+      std::memcpy(&damaged[place], &hostile, 8);
+      Program read;
+      std::string error;
+      EXPECT_FALSE(Program::parse(withChecksum(damaged), read, error))
+          << hostile;
+      EXPECT_NE(error.find("malformed program"), std::string::npos) << error;
+    }
+  };
+  // The count of the kernels follows five strings and five u64; that of the
+  // last one's arguments its name and seven u32.
   size_t place = 32;
-  for (const std::string &s :
-       {program.function, program.target, program.cpu, program.features})
+  for (const std::string &s : {program.function, program.target, program.cpu,
+                               program.features, program.strategy})
     place += 8 + s.size();
-  place += 3 * 8 + 4;
-  uint64_t count;
-  std::memcpy(&count, &bytes[place], 8);
-  ASSERT_EQ(count, program.tensors.size());
-  for (uint64_t hostile : {uint64_t(6), uint64_t(1) << 32, uint64_t(1) << 61,
-                           std::numeric_limits<uint64_t>::max()}) {
-    std::memcpy(&bytes[place], &hostile, 8);
-    Program read;
-    std::string error;
-    EXPECT_FALSE(Program::parse(withChecksum(bytes), read, error)) << hostile;
-    EXPECT_NE(error.find("malformed program"), std::string::npos) << error;
-  }
+  place += 5 * 8;
+  expectMalformed(place, 2);
+  place += 8 + (8 + 2 + 7 * 4 + 8 + 4) + (8 + 2 + 7 * 4);
+  expectMalformed(place, 2);
+  place += 8 + 2 * 9 + 4;
+  expectMalformed(place, program.tensors.size());
   // A string whose length wraps the position.
   bytes = program.serialize();
   uint64_t length = std::numeric_limits<uint64_t>::max() - 3;
@@ -314,6 +398,8 @@ TEST(Program, Arena) {
   EXPECT_ERROR("alignment 0", p.arenaAlignment = 0);
   EXPECT_ERROR("alignment 48", p.arenaAlignment = 48);
   EXPECT_ERROR("arena of", p.arenaBytes = UINT64_MAX);
+  EXPECT_ERROR("a workspace, but the target 'cpu' has none",
+               p.workspaceBytes = 64);
 }
 
 TEST(Program, OperandsAndCalls) {
@@ -331,6 +417,58 @@ TEST(Program, OperandsAndCalls) {
   EXPECT_ERROR("kernel 2, but there are 2", p.calls[2].function = 2);
   EXPECT_ERROR("chunks", p.calls[2].chunks = UINT64_MAX);
   EXPECT_ERROR("unknown kind of call", p.calls[2].kind = CallKind(3));
+  EXPECT_ERROR("two kernels have this name", p.kernels[1].name = "k0");
+  EXPECT_ERROR("expected a name without", p.kernels[1].name = "");
+  EXPECT_ERROR("a name alone for the target 'cpu'", p.kernels[1].block[0] = 1);
+  EXPECT_ERROR("a name alone for the target 'cpu'", p.kernels[1].grid[2] = 1);
+  EXPECT_ERROR("a name alone for the target 'cpu'",
+               p.kernels[1].arguments = (std::vector<KernelArgument>(1)));
+}
+
+TEST(Program, GpuKernels) {
+  auto errorOfGpu = [](const std::function<void(Program &)> &edit) {
+    return errorOf(edit, makeGpuProgram());
+  };
+#define EXPECT_GPU_ERROR(text, ...)                                            \
+  do {                                                                         \
+    std::string found = errorOfGpu([](Program &p) { __VA_ARGS__; });           \
+    EXPECT_NE(found.find(text), std::string::npos) << found;                   \
+  } while (false)
+  EXPECT_EQ(errorOfGpu([](Program &) {}), "");
+  EXPECT_EQ(errorOfGpu([](Program &p) {
+              p.kernels[1].grid[0] = 2147483647;
+              p.kernels[1].grid[1] = p.kernels[1].grid[2] = 65535;
+              p.kernels[1].block[0] = 2;
+              p.kernels[1].block[2] = 64;
+            }),
+            "");
+  EXPECT_GPU_ERROR("a grid of 2147483648 in x", p.kernels[1].grid[0] = 1u << 31);
+  EXPECT_GPU_ERROR("a grid of 65536 in y", p.kernels[1].grid[1] = 65536);
+  EXPECT_GPU_ERROR("a grid of 65536 in z", p.kernels[1].grid[2] = 65536);
+  EXPECT_GPU_ERROR("a block of 0 in y", p.kernels[0].block[1] = 0);
+  EXPECT_GPU_ERROR("a block of 65 in z", p.kernels[0].block[2] = 65);
+  EXPECT_GPU_ERROR("a block of 1056 threads", p.kernels[0].block[1] = 33);
+  EXPECT_GPU_ERROR("232449 bytes of shared memory",
+                   p.kernels[1].sharedBytes = 232449);
+  EXPECT_GPU_ERROR("operand 0 takes 385 bytes",
+                   p.kernels[1].arguments[0].bytes = 385);
+  EXPECT_GPU_ERROR("operand 1 takes 18446744073709551615 bytes",
+                   p.kernels[1].arguments[1].bytes = UINT64_MAX);
+  EXPECT_GPU_ERROR("its kernel takes 1 and 1",
+                   p.kernels[1].arguments.pop_back());
+  EXPECT_GPU_ERROR("its kernel takes 2 and 0", p.kernels[1].numParameters = 0);
+  EXPECT_GPU_ERROR("kernel 2, but there are 2", p.calls[2].function = 2);
+  EXPECT_GPU_ERROR("ends outside the arena", p.workspaceBytes = 257);
+  EXPECT_GPU_ERROR("ends outside the arena", p.workspaceOffset = UINT64_MAX);
+  EXPECT_GPU_ERROR("isn't aligned to 256", p.workspaceOffset = 192);
+  EXPECT_GPU_ERROR("isn't aligned to 256", p.arenaAlignment = 64);
+  EXPECT_GPU_ERROR("lies in the workspace", p.workspaceOffset = 0);
+  EXPECT_EQ(errorOfGpu([](Program &p) {
+              p.workspaceBytes = 0;
+              p.arenaAlignment = 64;
+            }),
+            "");
+#undef EXPECT_GPU_ERROR
 }
 
 TEST(Program, Copies) {

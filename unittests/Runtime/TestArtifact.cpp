@@ -27,7 +27,7 @@ Program test::makeStepProgram() {
   p.cpu = "generic";
   p.arenaBytes = 384;
   p.logicalPeakBytes = 48 + 32 + 4 + 32 + 4 + 24;
-  p.numKernels = 3;
+  p.kernels = {{"difference"}, {"update"}, {"count"}};
   p.strings = {"regression", "gemm",           "difference", "update",
                "count",      "sub+mul+reduce", "mul+sub",    "add"};
   p.tensors = {
