@@ -56,8 +56,9 @@ public:
     numSetReaders.assign(numValues, 0);
     numPending.assign(numOps, 0);
     unitOf.assign(numOps, kNoIndex);
-    members.resize(numOps);
-    frontierReaders.resize(numValues);
+    firstMember.assign(numOps, kNoIndex);
+    nextMember.assign(numOps, kNoIndex);
+    firstFrontierReader.assign(numValues, kNoIndex);
   }
 
   RematPlan run();
@@ -115,9 +116,15 @@ private:
   // named by its last op. The frontier: units that are recomputed from stashed
   // values alone.
   std::vector<uint32_t> unitOf;               ///< by op
-  std::vector<std::vector<uint32_t>> members; ///< by unit, ascending
+  /// The ops of a unit, ascending: by unit, and by op the one behind it.
+  std::vector<uint32_t> firstMember, nextMember;
   std::vector<uint32_t> numPending; ///< by unit, inputs that are recomputed
-  std::vector<std::vector<uint32_t>> frontierReaders; ///< by value, units
+  /// A unit that reads a value, and who else does.
+  struct FrontierReader {
+    uint32_t unit, next;
+  };
+  std::vector<uint32_t> firstFrontierReader; ///< by value
+  std::vector<FrontierReader> frontierReaders;
   /// Units that trimming looked at and left, and what they read.
   std::vector<bool> isKept, staysForKept;
 };
@@ -127,7 +134,7 @@ private:
 /// Line 11, less the ops whose results no late reader and no such op needs.
 void EchoPlanner::findDemanded(const std::vector<uint32_t> &subgraph) {
   for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it)
-    for (uint32_t value : problem.ops[*it].results)
+    for (uint32_t value : index.results(*it))
       if (hasLateReaders(value) || numRecomputedReaders[value] != 0)
         setRecomputed(*it, true);
 }
@@ -140,7 +147,7 @@ void EchoPlanner::makeUnits(const std::vector<uint32_t> &subgraph,
   for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it) {
     uint32_t op = *it, unit = kNoIndex;
     bool isForUnit = joinChains;
-    for (uint32_t value : problem.ops[op].results) {
+    for (uint32_t value : index.results(op)) {
       isForUnit &= !hasLateReaders(value);
       if (!isForUnit)
         break;
@@ -153,24 +160,30 @@ void EchoPlanner::makeUnits(const std::vector<uint32_t> &subgraph,
     }
     unitOf[op] = isForUnit && unit != kNoIndex ? unit : op;
   }
+  frontierReaders.clear();
   for (uint32_t op : subgraph) {
-    members[op].clear();
+    firstMember[op] = kNoIndex;
     numPending[op] = 0;
     isKept[op] = false;
     for (uint32_t value : index.inputs(op)) {
-      frontierReaders[value].clear();
+      firstFrontierReader[value] = kNoIndex;
       staysForKept[value] = false;
     }
   }
-  for (uint32_t op : subgraph)
-    if (base.recomputed[op])
-      members[unitOf[op]].push_back(op);
+  for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it)
+    if (base.recomputed[*it]) {
+      nextMember[*it] = firstMember[unitOf[*it]];
+      firstMember[unitOf[*it]] = *it;
+    }
 }
 
 void EchoPlanner::addToFrontier(uint32_t unit) {
-  for (uint32_t op : members[unit])
-    for (uint32_t value : index.inputs(op))
-      frontierReaders[value].push_back(unit);
+  for (uint32_t op = firstMember[unit]; op != kNoIndex; op = nextMember[op])
+    for (uint32_t value : index.inputs(op)) {
+      uint32_t reader = frontierReaders.size();
+      frontierReaders.push_back({unit, firstFrontierReader[value]});
+      firstFrontierReader[value] = reader;
+    }
 }
 
 /// The ops of the frontier's units that share inputs with `unit`, transitively:
@@ -179,7 +192,8 @@ std::vector<uint32_t> EchoPlanner::collectGroup(uint32_t unit) {
   std::vector<uint32_t> units = {unit}, ops, values;
   isMarkedOp[unit] = true;
   for (size_t i = 0; i < units.size(); ++i)
-    for (uint32_t op : members[units[i]]) {
+    for (uint32_t op = firstMember[units[i]]; op != kNoIndex;
+         op = nextMember[op]) {
       ops.push_back(op);
       for (uint32_t value : index.inputs(op)) {
         // A value that stays anyway ties nobody.
@@ -189,17 +203,18 @@ std::vector<uint32_t> EchoPlanner::collectGroup(uint32_t unit) {
         isMarkedValue[value] = true;
         values.push_back(value);
         // What was taken off is looked at once.
-        std::vector<uint32_t> &readers = frontierReaders[value];
-        readers.erase(std::remove_if(readers.begin(), readers.end(),
-                                     [&](uint32_t reader) {
-                                       return !base.recomputed[reader];
-                                     }),
-                      readers.end());
-        for (uint32_t reader : readers) {
-          if (isMarkedOp[reader])
+        uint32_t *link = &firstFrontierReader[value];
+        while (*link != kNoIndex) {
+          FrontierReader &reader = frontierReaders[*link];
+          if (!base.recomputed[reader.unit]) {
+            *link = reader.next;
             continue;
-          isMarkedOp[reader] = true;
-          units.push_back(reader);
+          }
+          link = &reader.next;
+          if (isMarkedOp[reader.unit])
+            continue;
+          isMarkedOp[reader.unit] = true;
+          units.push_back(reader.unit);
         }
       }
     }
@@ -223,7 +238,7 @@ bool EchoPlanner::isWorthless(const std::vector<uint32_t> &set) {
   }
   uint64_t released = 0, allocated = 0;
   for (uint32_t op : set)
-    for (uint32_t value : problem.ops[op].results)
+    for (uint32_t value : index.results(op))
       if (hasLateReaders(value) ||
           numRecomputedReaders[value] != numSetReaders[value])
         allocated += problem.values[value].bytes;
@@ -256,7 +271,7 @@ void EchoPlanner::trimUnits(const std::vector<uint32_t> &subgraph) {
             isRecomputed(producer) && unitOf[producer] != unitOf[op];
       }
   for (auto it = subgraph.rbegin(); it != subgraph.rend(); ++it)
-    if (!members[*it].empty() && numPending[*it] == 0) {
+    if (firstMember[*it] != kNoIndex && numPending[*it] == 0) {
       worklist.push_back(*it);
       addToFrontier(*it);
     }
@@ -279,7 +294,7 @@ void EchoPlanner::trimUnits(const std::vector<uint32_t> &subgraph) {
     if (!isOff)
       continue;
     for (uint32_t member : group)
-      for (uint32_t value : problem.ops[member].results)
+      for (uint32_t value : index.results(member))
         for (uint32_t reader : index.earlyReaders(value))
           if (base.recomputed[reader] && --numPending[unitOf[reader]] == 0) {
             worklist.push_back(unitOf[reader]);
@@ -296,7 +311,7 @@ bool EchoPlanner::isWorthlessToPaper(uint32_t op) {
     for (uint32_t reader : index.earlyReaders(value)) {
       if (!isMarkedOp[reader])
         continue;
-      for (uint32_t result : problem.ops[reader].results)
+      for (uint32_t result : index.results(reader))
         if (index.takesMemory(result))
           allocated.push_back(result);
       for (uint32_t input : index.inputs(reader))
@@ -328,7 +343,7 @@ void EchoPlanner::trimAsPaper(const std::vector<uint32_t> &subgraph) {
     if (!base.recomputed[op])
       continue;
     bool isSkipped = false;
-    for (uint32_t value : problem.ops[op].results) // line 18
+    for (uint32_t value : index.results(op)) // line 18
       isSkipped |= problem.values[value].encodedBytes != RematValue::kNoBits &&
                    hasLateReaders(value);
     IndexRange inputs = index.inputs(op);
@@ -355,7 +370,7 @@ void EchoPlanner::dropUnneeded() {
     if (!base.recomputed[op])
       continue;
     bool isNeeded = false;
-    for (uint32_t value : problem.ops[op].results)
+    for (uint32_t value : index.results(op))
       isNeeded |= hasLateReaders(value) || numRecomputedReaders[value] != 0;
     if (!isNeeded)
       setRecomputed(op, false);
@@ -413,14 +428,14 @@ void EchoPlanner::dropSlow() {
           continue;
         }
         bool isForSet = true;
-        for (uint32_t result : problem.ops[producer].results)
+        for (uint32_t result : index.results(producer))
           isForSet &= !hasLateReaders(result) &&
                       numSetReaders[result] == numRecomputedReaders[result];
         if (isForSet && set.size() < kMaxSet)
           set.push_back(producer);
       }
     }
-    for (uint32_t value : problem.ops[op].results)
+    for (uint32_t value : index.results(op))
       if (hasLateReaders(value) || numRecomputedReaders[value] != 0)
         saved += problem.values[value].bytes;
     for (uint32_t member : set)
@@ -477,14 +492,14 @@ bool EchoPlanner::boundChains(uint32_t bound) {
   for (uint32_t op = numOps; op-- > 0;) {
     if (!base.recomputed[op])
       continue;
-    for (uint32_t value : problem.ops[op].results) {
+    for (uint32_t value : index.results(op)) {
       for (uint32_t reader : index.lateReaders(value))
         home[op] = std::min(home[op], partAt[reader]);
     }
     if (home[op] != kNoIndex)
       continue;
     // Nobody reads it but clones: it lives where they do.
-    for (uint32_t value : problem.ops[op].results)
+    for (uint32_t value : index.results(op))
       for (uint32_t reader : index.earlyReaders(value))
         if (base.recomputed[reader] && home[reader] != kNoIndex)
           home[op] = home[op] == kNoIndex ? home[reader]

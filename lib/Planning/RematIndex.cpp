@@ -16,11 +16,23 @@ RematIndex::RematIndex(const RematProblem &problem) : problem(problem) {
   producer.assign(numValues, kNoIndex);
   root.assign(numValues, kNoIndex);
   place.assign(numValues, 0);
-  for (uint32_t op = 0; op < numOps; ++op)
+  size_t numOperands = 0;
+  for (const RematOp &op : problem.ops)
+    numOperands += op.inputs.size();
+  operandLists.reserve(numOps, numOperands);
+  resultLists.reserve(numOps, numValues);
+  for (uint32_t op = 0; op < numOps; ++op) {
+    for (uint32_t value : problem.ops[op].inputs)
+      operandLists.add(value);
+    operandLists.finishList();
     for (uint32_t r = 0; r < problem.ops[op].results.size(); ++r) {
-      producer[problem.ops[op].results[r]] = op;
-      place[problem.ops[op].results[r]] = r;
+      uint32_t value = problem.ops[op].results[r];
+      producer[value] = op;
+      place[value] = r;
+      resultLists.add(value);
     }
+    resultLists.finishList();
+  }
   // Sources are written first, but may have any number.
   std::vector<uint32_t> chain;
   for (uint32_t value = 0; value < numValues; ++value) {
@@ -38,45 +50,49 @@ RematIndex::RematIndex(const RematProblem &problem) : problem(problem) {
   }
   isView.assign(numOps, false);
   for (uint32_t op = 0; op < numOps; ++op) {
-    const RematOp &current = problem.ops[op];
-    isView[op] = !current.results.empty() &&
-                 std::all_of(current.results.begin(), current.results.end(),
-                             [&](uint32_t value) {
-                               return problem.values[value].source != kNoIndex;
-                             });
+    IndexRange own = results(op);
+    isView[op] = !own.empty() &&
+                 std::all_of(own.begin(), own.end(), [&](uint32_t value) {
+                   return problem.values[value].source != kNoIndex;
+                 });
   }
   isOutput.assign(numValues, false);
   for (uint32_t value : problem.outputs)
     isOutput[root[value]] = true;
 
+  late.resize(numOps);
+  candidates.resize(numOps);
+  overwritesInputs.resize(numOps);
+  for (uint32_t op = 0; op < numOps; ++op) {
+    const RematOp &current = problem.ops[op];
+    late[op] = current.part == RematPart::Backward;
+    overwritesInputs[op] = current.overwritesInputs;
+    candidates[op] = !late[op] && !isView[op] && !current.isHeavy &&
+                     current.isRepeatable;
+  }
   // The last op that was seen to read a root.
-  std::vector<uint32_t> seen;
-  auto eachRead = [&](auto visit) {
-    seen.assign(numValues, kNoIndex);
-    for (uint32_t op = 0; op < numOps; ++op)
-      for (uint32_t value : problem.ops[op].inputs) {
-        uint32_t read = root[value];
-        if (problem.values[read].isResident || seen[read] == op)
-          continue;
-        seen[read] = op;
-        visit(op, read);
-      }
+  std::vector<uint32_t> seen(numValues, kNoIndex);
+  inputLists.reserve(numOps, numOperands);
+  for (uint32_t op = 0; op < numOps; ++op) {
+    for (uint32_t value : operands(op)) {
+      uint32_t read = root[value];
+      if (problem.values[read].isResident || seen[read] == op)
+        continue;
+      seen[read] = op;
+      inputLists.add(read);
+    }
+    inputLists.finishList();
+  }
+  auto buildReaders = [&](IndexLists &lists, bool ofLate) {
+    lists.build(numValues, [&](auto add) {
+      for (uint32_t op = 0; op < numOps; ++op)
+        if (late[op] == ofLate && !isView[op])
+          for (uint32_t read : inputs(op))
+            add(read, op);
+    });
   };
-  inputLists.build(numOps, [&](auto add) {
-    eachRead([&](uint32_t op, uint32_t read) { add(op, read); });
-  });
-  early.build(numValues, [&](auto add) {
-    eachRead([&](uint32_t op, uint32_t read) {
-      if (!isLate(op) && !isView[op])
-        add(read, op);
-    });
-  });
-  late.build(numValues, [&](auto add) {
-    eachRead([&](uint32_t op, uint32_t read) {
-      if (isLate(op) && !isView[op])
-        add(read, op);
-    });
-  });
+  buildReaders(earlyLists, /*ofLate=*/false);
+  buildReaders(lateLists, /*ofLate=*/true);
 }
 
 EdgeUseRefs mlir::echo::planning::findEdgeUseRefs(const RematProblem &problem) {
@@ -88,7 +104,7 @@ EdgeUseRefs mlir::echo::planning::findEdgeUseRefs(const RematProblem &problem) {
   for (uint32_t op = 0; op < problem.ops.size(); ++op) {
     if (index.isView[op])
       continue;
-    for (uint32_t value : problem.ops[op].inputs) {
+    for (uint32_t value : index.operands(op)) {
       uint32_t read = index.root[value];
       if (seen[read] == op)
         continue;

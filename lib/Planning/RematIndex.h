@@ -19,6 +19,7 @@ struct IndexRange {
   const uint32_t *first = nullptr, *last = nullptr;
   const uint32_t *begin() const { return first; }
   const uint32_t *end() const { return last; }
+  uint32_t operator[](size_t i) const { return first[i]; }
   size_t size() const { return last - first; }
   bool empty() const { return first == last; }
 };
@@ -26,6 +27,14 @@ struct IndexRange {
 /// Lists of indices, one after the other in one array.
 class IndexLists {
 public:
+  /// Adds to the last list, and begins the next one.
+  void add(uint32_t index) { entries.push_back(index); }
+  void finishList() { starts.push_back(entries.size()); }
+  void reserve(size_t lists, size_t numEntries) {
+    starts.reserve(lists + 1);
+    entries.reserve(numEntries);
+  }
+
   /// `visit(add)` calls `add(list, index)` for every entry, the same way each
   /// time; the entries of a list keep their order.
   template <typename Visit>
@@ -44,7 +53,7 @@ public:
   }
 
 private:
-  std::vector<uint32_t> starts, entries;
+  std::vector<uint32_t> starts = {0}, entries;
 };
 
 /// Who computes and reads what. Views are looked through: "roots" are values
@@ -59,29 +68,27 @@ public:
   std::vector<uint32_t> place; ///< by value, among the results of its op
   std::vector<bool> isView;       ///< by op: all results are views
   std::vector<bool> isOutput;     ///< by root: there at the end of the step
+  std::vector<bool> overwritesInputs; ///< by op
 
+  /// What the problem says of an op, close together: inputs and results.
+  IndexRange operands(uint32_t op) const { return operandLists[op]; }
+  IndexRange results(uint32_t op) const { return resultLists[op]; }
   /// Roots that an op reads but residents, each once; ops that are views
   /// themselves too.
   IndexRange inputs(uint32_t op) const { return inputLists[op]; }
   /// Forward and side ops that read a root, ascending, but views.
-  IndexRange earlyReaders(uint32_t root) const { return early[root]; }
+  IndexRange earlyReaders(uint32_t root) const { return earlyLists[root]; }
   /// Backward ops that read a root, ascending, but views.
-  IndexRange lateReaders(uint32_t root) const { return late[root]; }
+  IndexRange lateReaders(uint32_t root) const { return lateLists[root]; }
 
   /// True if `value` is neither a view nor in memory anyway.
   bool takesMemory(uint32_t value) const {
     return problem.values[value].source == kNoIndex &&
            !problem.values[value].isResident;
   }
-  bool isLate(uint32_t op) const {
-    return problem.ops[op].part == RematPart::Backward;
-  }
+  bool isLate(uint32_t op) const { return late[op]; }
   /// True if no strategy but one that recomputes heavy ops clones it.
-  bool isCandidate(uint32_t op) const {
-    const RematOp &candidate = problem.ops[op];
-    return !isLate(op) && !isView[op] && !candidate.isHeavy &&
-           candidate.isRepeatable;
-  }
+  bool isCandidate(uint32_t op) const { return candidates[op]; }
   /// The op that computes a root, if that isn't part of the backward part.
   uint32_t earlyProducer(uint32_t root) const {
     uint32_t op = producer[root];
@@ -95,7 +102,8 @@ public:
   }
 
 private:
-  IndexLists inputLists, early, late;
+  IndexLists operandLists, resultLists, inputLists, earlyLists, lateLists;
+  std::vector<bool> late, candidates; ///< by op
 };
 
 /// Decides what a plan is made of: which ops are recomputed, and which late

@@ -75,7 +75,7 @@ private:
   }
 
   void redirect(uint32_t op) {
-    const std::vector<uint32_t> &inputs = problem.ops[op].inputs;
+    IndexRange inputs = index.operands(op);
     for (uint32_t i = 0; i < inputs.size(); ++i) {
       // Who reads bits needs no clone.
       if (!isRecomputed(inputs[i]) || isEncoded(index.root[inputs[i]]))
@@ -95,12 +95,13 @@ private:
         stack.pop_back();
         continue;
       }
-      const std::vector<uint32_t> &inputs = problem.ops[current].inputs;
+      IndexRange inputs = index.operands(current);
       bool isReady = true;
-      for (auto it = inputs.rbegin(); it != inputs.rend(); ++it) {
-        if (!isRecomputed(*it) || cloneOf[index.producer[*it]] != kNoIndex)
+      for (size_t i = inputs.size(); i-- > 0;) {
+        uint32_t producer = index.producer[inputs[i]];
+        if (!isRecomputed(inputs[i]) || cloneOf[producer] != kNoIndex)
           continue;
-        stack.push_back(index.producer[*it]);
+        stack.push_back(producer);
         isReady = false;
       }
       if (!isReady)
@@ -109,6 +110,7 @@ private:
       RematClone clone;
       clone.op = current;
       clone.before = before;
+      clone.inputs.reserve(inputs.size());
       for (uint32_t input : inputs)
         clone.inputs.push_back(
             isRecomputed(input) ? cloneOf[index.producer[input]] : kNoIndex);
@@ -125,7 +127,7 @@ private:
     std::vector<uint32_t> numReaders = countReaders();
     // Followers run behind their leader, in their old order.
     std::vector<uint32_t> leaderOf(plan.clones.size());
-    std::vector<std::vector<uint32_t>> followers(plan.clones.size());
+    bool isChanged = false;
     for (uint32_t i = 0; i < plan.clones.size(); ++i) {
       RematClone &clone = plan.clones[i];
       leaderOf[i] = i;
@@ -140,9 +142,10 @@ private:
         continue;
       clone.before = plan.clones[last].before;
       leaderOf[i] = leaderOf[last];
-      followers[leaderOf[i]].push_back(i);
+      isChanged = true;
     }
-    reorder(leaderOf, followers);
+    if (isChanged)
+      reorder(leaderOf);
   }
 
   /// Readers of each original of a recomputed op: clones and late ops.
@@ -158,7 +161,7 @@ private:
   }
 
   bool isEarlyEnough(const RematClone &clone, uint32_t before) const {
-    const std::vector<uint32_t> &inputs = problem.ops[clone.op].inputs;
+    IndexRange inputs = index.operands(clone.op);
     for (size_t i = 0; i < inputs.size(); ++i) {
       uint32_t producer = index.producer[inputs[i]];
       if (clone.inputs[i] == kNoIndex && producer != kNoIndex &&
@@ -170,7 +173,7 @@ private:
 
   uint64_t makes(const RematClone &clone) const {
     uint64_t bytes = 0;
-    for (uint32_t value : problem.ops[clone.op].results)
+    for (uint32_t value : index.results(clone.op))
       if (index.takesMemory(value))
         bytes += problem.values[value].bytes;
     return bytes;
@@ -187,18 +190,20 @@ private:
     return bytes;
   }
 
-  void reorder(const std::vector<uint32_t> &leaderOf,
-               const std::vector<std::vector<uint32_t>> &followers) {
-    std::vector<RematClone> ordered;
+  void reorder(const std::vector<uint32_t> &leaderOf) {
+    std::vector<RematClone> ordered(plan.clones.size());
+    // By leader first, the clones that it leads: themselves included.
+    IndexLists led;
+    led.build(plan.clones.size(), [&](auto add) {
+      for (uint32_t clone = 0; clone < leaderOf.size(); ++clone)
+        add(leaderOf[clone], clone);
+    });
     std::vector<uint32_t> placeOf(plan.clones.size());
-    auto place = [&](uint32_t clone) {
-      placeOf[clone] = ordered.size();
-      ordered.push_back(std::move(plan.clones[clone]));
-    };
-    for (uint32_t clone = 0; clone < leaderOf.size(); ++clone)
-      if (leaderOf[clone] == clone) {
-        place(clone);
-        std::for_each(followers[clone].begin(), followers[clone].end(), place);
+    uint32_t numPlaced = 0;
+    for (uint32_t leader = 0; leader < leaderOf.size(); ++leader)
+      for (uint32_t clone : led[leader]) {
+        placeOf[clone] = numPlaced;
+        ordered[numPlaced++] = std::move(plan.clones[clone]);
       }
     for (RematClone &clone : ordered)
       for (uint32_t &input : clone.inputs)
@@ -322,7 +327,7 @@ RematFigures mlir::echo::planning::measureRemat(const RematIndex &index,
     // A view reads nothing itself.
     if (index.isView[evaluation.op])
       return;
-    if (problem.ops[evaluation.op].overwritesInputs)
+    if (index.overwritesInputs[evaluation.op])
       for (uint32_t result : evaluation.results)
         for (uint32_t input : evaluation.reads)
           if (step.bytes(input) == step.bytes(result))
@@ -395,4 +400,10 @@ RematFigures mlir::echo::planning::measureRemat(const RematIndex &index,
 RematFigures mlir::echo::planning::measureRemat(const RematProblem &problem,
                                                 const RematPlan &plan) {
   return measureRemat(RematIndex(problem), plan);
+}
+
+RematComparison mlir::echo::planning::compareRemat(const RematProblem &problem,
+                                                   const RematPlan &plan) {
+  RematIndex index(problem);
+  return {measureRemat(index, RematPlan()), measureRemat(index, plan)};
 }

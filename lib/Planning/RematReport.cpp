@@ -31,8 +31,9 @@ RematReport mlir::echo::planning::reportRemat(const RematProblem &problem,
   for (uint32_t value = 0; value < problem.values.size(); ++value)
     if (problem.values[value].isResident && !isMade[value])
       report.persistentBytes += problem.values[value].bytes;
-  report.figures = measureRemat(problem, plan);
-  report.baseline = measureRemat(problem, RematPlan());
+  RematComparison figures = compareRemat(problem, plan);
+  report.figures = figures.after;
+  report.baseline = figures.before;
   report.stepSeconds = modelSeconds(problem, plan, device);
   report.baselineSeconds = modelSeconds(problem, RematPlan(), device);
   report.planningSeconds = planningSeconds;

@@ -54,49 +54,49 @@ public:
     Evaluation evaluation;
     // The tensors of the results, by what the inputs are in.
     auto run = [&](uint32_t op, auto inputTensor, auto setResult) {
-      const RematOp &current = problem.ops[op];
+      IndexRange inputs = index.operands(op), results = index.results(op);
       evaluation.op = op;
       evaluation.reads.clear();
       evaluation.results.clear();
-      for (size_t i = 0; i < current.inputs.size(); ++i)
+      for (size_t i = 0; i < inputs.size(); ++i)
         evaluation.reads.push_back(inputTensor(i));
-      for (size_t r = 0; r < current.results.size(); ++r) {
-        uint32_t source = problem.values[current.results[r]].source;
-        if (source == kNoIndex) {
+      for (size_t r = 0; r < results.size(); ++r) {
+        if (index.root[results[r]] == results[r]) {
           evaluation.results.push_back(setResult(r, kNoIndex));
           continue;
         }
-        auto input =
-            std::find(current.inputs.begin(), current.inputs.end(), source);
-        setResult(r, input == current.inputs.end()
+        uint32_t source = problem.values[results[r]].source;
+        auto input = std::find(inputs.begin(), inputs.end(), source);
+        setResult(r, input == inputs.end()
                          ? index.root[source]
-                         : evaluation.reads[input - current.inputs.begin()]);
+                         : evaluation.reads[input - inputs.begin()]);
       }
       visit(evaluation);
     };
     for (uint32_t op = 0; op < problem.ops.size(); ++op) {
       for (; clone != plan.clones.end() && clone->before == op; ++clone) {
-        const RematOp &original = problem.ops[clone->op];
+        IndexRange inputs = index.operands(clone->op);
+        IndexRange results = index.results(clone->op);
         evaluation.clone = clone - plan.clones.begin();
         firstTensor.push_back(cloneTensors.size());
         run(
             clone->op,
             [&](size_t i) {
               return clone->inputs[i] == kNoIndex
-                         ? tensorOf[original.inputs[i]]
-                         : cloneTensor(clone->inputs[i], original.inputs[i]);
+                         ? tensorOf[inputs[i]]
+                         : cloneTensor(clone->inputs[i], inputs[i]);
             },
             [&](size_t r, uint32_t tensor) {
               if (tensor == kNoIndex) {
                 tensor = values.size();
-                values.push_back(original.results[r]);
+                values.push_back(results[r]);
               }
               cloneTensors.push_back(tensor);
               return tensor;
             });
       }
       evaluation.clone = kNoIndex;
-      const RematOp &current = problem.ops[op];
+      IndexRange inputs = index.operands(op), results = index.results(op);
       run(
           op,
           [&](uint32_t i) {
@@ -104,12 +104,12 @@ public:
                 read->operand == i) {
               uint32_t redirected = read->clone;
               ++read;
-              return cloneTensor(redirected, current.inputs[i]);
+              return cloneTensor(redirected, inputs[i]);
             }
-            return tensorOf[current.inputs[i]];
+            return tensorOf[inputs[i]];
           },
           [&](size_t r, uint32_t tensor) {
-            uint32_t value = current.results[r];
+            uint32_t value = results[r];
             if (tensor != kNoIndex)
               tensorOf[value] = tensor;
             return tensorOf[value];

@@ -31,7 +31,7 @@ Subgraphs mlir::echo::planning::growFromSeeds(const RematIndex &index) {
     if (index.isLate(op) || index.isView[op])
       continue;
     bool isRead = false;
-    for (uint32_t value : problem.ops[op].results)
+    for (uint32_t value : index.results(op))
       isRead |= !index.earlyReaders(value).empty();
     if (!isRead)
       seeds.push_back(op);

@@ -176,8 +176,9 @@ FailureOr<RematResult> mlir::echo::rematerialize(func::FuncOp function,
   if (failed(plan))
     return failure();
   RematResult result;
-  result.before = measureRemat(problem, RematPlan());
-  result.after = measureRemat(problem, *plan);
+  planning::RematComparison figures = planning::compareRemat(problem, *plan);
+  result.before = figures.before;
+  result.after = figures.after;
   emitRemarks(*graph, *plan);
   result.encodedValues = plan->encoded.size();
   if (!plan->clones.empty() || !plan->encoded.empty()) {

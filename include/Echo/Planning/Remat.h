@@ -198,6 +198,12 @@ struct RematFigures {
   double addedSeconds = 0;    ///< of clones as kernels of their own
 };
 RematFigures measureRemat(const RematProblem &problem, const RematPlan &plan);
+/// What it needs without a plan, and with `plan`.
+struct RematComparison {
+  RematFigures before, after;
+};
+RematComparison compareRemat(const RematProblem &problem,
+                             const RematPlan &plan);
 
 /// Seconds of a step under a plan on a device: ops and clones with a fusion
 /// shape as kernels, as Planning/Fusion forms them, the others as their
