@@ -105,7 +105,23 @@ std::optional<uint32_t> FusionGraph::getIndex(Operation *op) const {
 
 bool FusionGraph::isInlined(Value value) const {
   Operation *op = value.getDefiningOp();
-  return (isMovement(op) || isKernelConstant(op)) && !written.contains(op);
+  return op && inlined.contains(op);
+}
+
+FusionShape FusionGraph::getShape(uint32_t index) const {
+  const FusionOp &op = problem.ops[index];
+  FusionShape shape = op.shape;
+  auto read = op.reads.begin();
+  for (Value operand : ops[index]->getOperands()) {
+    if (!getRoot(operand)) {
+      shape.reads.emplace_back();
+      continue;
+    }
+    while (read->access.kind == FusionAccess::Order)
+      ++read;
+    shape.reads.push_back((read++)->access);
+  }
+  return shape;
 }
 
 bool FusionGraph::isView(Operation *op) const {
@@ -155,10 +171,18 @@ FusionAccess FusionGraph::accessOf(Operation *movement) const {
 
 bool FusionGraph::isReadOutside(
     Value value, llvm::function_ref<bool(Operation *)> isMember) const {
-  auto it = readers.find(value);
-  return it == readers.end() ||
-         llvm::any_of(it->second,
-                      [&](Operation *reader) { return !isMember(reader); });
+  if (readers.empty()) {
+    readers.resize(problem.bytes.size());
+    for (auto [index, op] : llvm::enumerate(problem.ops))
+      for (const planning::FusionRead &read : op.reads)
+        if (read.access.kind != FusionAccess::Order)
+          readers[read.value].push_back(index);
+  }
+  auto it = values.find(value);
+  return it == values.end() || readers[it->second].empty() ||
+         llvm::any_of(readers[it->second], [&](uint32_t reader) {
+           return !isMember(ops[reader]);
+         });
 }
 
 uint32_t FusionGraph::valueOf(Value value) {
@@ -189,8 +213,7 @@ void FusionGraph::addOrder(FusionOp &op, Value value) {
   }
 }
 
-void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
-                          Operation *reader) {
+void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access) {
   FailureOr<uint64_t> bytes = echo::detail::typeBytes(value.getType());
   for (Value moved = value; isInlined(moved);) {
     Operation *movement = moved.getDefiningOp();
@@ -205,7 +228,6 @@ void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access,
     return;
   // Not more than the part that is read, and not more than there is.
   op.reads.push_back({valueOf(value), access, succeeded(bytes) ? *bytes : 0});
-  readers[value].push_back(reader);
 }
 
 void FusionGraph::addOp(Operation *op, bool isHost) {
@@ -219,12 +241,12 @@ void FusionGraph::addOp(Operation *op, bool isHost) {
     if (op->getNumRegions() != 0)
       getUsedValuesDefinedAbove(op->getRegions(), read);
     for (Value value : read)
-      addRead(fusionOp, value, {}, op);
+      addRead(fusionOp, value, {});
   } else {
     fusionOp.shape = echo::getFusionShape(op);
     for (auto [operand, access] :
          llvm::zip_equal(op->getOperands(), fusionOp.shape.reads))
-      addRead(fusionOp, operand, access, op);
+      addRead(fusionOp, operand, access);
     fusionOp.shape.reads.clear();
   }
   for (Value result : op->getResults())
@@ -243,14 +265,16 @@ void FusionGraph::addOp(Operation *op, bool isHost) {
   problem.ops.push_back(std::move(fusionOp));
 }
 
-/// Movements and constants whose results the host program needs and hasn't got
-/// as views.
-void FusionGraph::findWrittenMovements(
-    Block &block, const llvm::DenseSet<Operation *> &host) {
-  llvm::DenseSet<Operation *> needed;
+/// All movements and small constants but those whose results the host program
+/// needs and hasn't got as views. `isHost` has an entry for each op.
+void FusionGraph::findInlined(Block &block, ArrayRef<bool> isHost) {
+  llvm::DenseSet<Operation *> needed, host;
+  size_t place = isHost.size();
   for (Operation &op : llvm::reverse(block)) {
+    if (isHost[--place])
+      host.insert(&op);
     bool isConstant = isKernelConstant(&op);
-    if (!isMovement(&op) && !isConstant)
+    if (!isConstant && !isMovement(&op))
       continue;
     bool isNeeded = llvm::any_of(op.getUses(), [&](OpOperand &use) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
@@ -262,39 +286,31 @@ void FusionGraph::findWrittenMovements(
       return !user || needed.contains(user) ||
              (host.contains(user) && !isMovement(user));
     });
-    if (!isNeeded)
+    if (isNeeded && (isConstant || !isBufferView(&op)))
       continue;
-    if (isConstant || !isBufferView(&op))
-      written.insert(&op);
-    else
+    inlined.insert(&op);
+    if (isNeeded)
       needed.insert(&op);
   }
 }
 
 LogicalResult FusionGraph::collect(Block &block) {
   // Asked once: whether parts join in place takes a look at all of them.
-  llvm::DenseSet<Operation *> host;
-  for (Operation &op : block)
-    if (staysOnHost(&op))
-      host.insert(&op);
-  for (Operation &op : block)
-    if (!host.contains(&op) || isMovement(&op))
+  SmallVector<bool> isHost;
+  for (Operation &op : block) {
+    isHost.push_back(staysOnHost(&op));
+    if (!isHost.back() || isMovement(&op))
       if (failed(verifyStatic(&op)))
         return failure();
-  findWrittenMovements(block, host);
-  size_t numOps = block.getOperations().size();
-  problem.ops.reserve(numOps);
-  ops.reserve(numOps);
-  indices.reserve(numOps);
-  values.reserve(numOps);
-  readers.reserve(numOps);
-  for (Operation &op : block) {
-    bool isInlined = (isMovement(&op) || isKernelConstant(&op)) &&
-                     !written.contains(&op);
-    if (isInlined)
-      continue;
-    addOp(&op, host.contains(&op));
   }
+  findInlined(block, isHost);
+  problem.ops.reserve(isHost.size());
+  ops.reserve(isHost.size());
+  indices.reserve(isHost.size());
+  values.reserve(isHost.size());
+  for (auto [op, isOnHost] : llvm::zip_equal(block, isHost))
+    if (!inlined.contains(&op))
+      addOp(&op, isOnHost);
   return success();
 }
 

@@ -60,36 +60,48 @@ static FailureOr<uint64_t> bytesOf(Type type) {
   return uint64_t(0);
 }
 
-/// True if `result` takes no memory of its own: its op writes none, since it
-/// names what operand 0 holds by another type, or leaves it to its readers.
-static bool isInPlace(OpResult result) {
+namespace {
+
+/// What ops tell of their work; asked once.
+struct OpCost {
+  uint64_t flops = 0, bytesRead = 0, bytesWritten = 0;
+  bool isHeavy = false, isRepeatable = false;
+
+  static FailureOr<OpCost> of(Operation *op) {
+    FailureOr<uint64_t> flops = getFlops(op), read = getBytesRead(op),
+                        written = getBytesWritten(op);
+    if (failed(flops) || failed(read) || failed(written))
+      return op->emitOpError(
+          "can't be planned: expected static sizes whose sums fit 64 bits");
+    return OpCost{*flops, *read, *written, isComputeHeavy(op),
+                  isRecomputable(op)};
+  }
+
+  /// Seconds as a kernel or library call of its own.
+  double seconds(Operation *op, const planning::Device &device) const {
+    planning::CallCost cost;
+    cost.flops = flops;
+    cost.bytesRead = bytesRead;
+    cost.bytesWritten = bytesWritten;
+    cost.precision = precisionOf(op);
+    if (isHeavy)
+      return planning::secondsOf(device, planning::LibraryCallCost{cost});
+    return planning::secondsOf(device, planning::KernelCost{cost});
+  }
+};
+
+} // namespace
+
+/// True if `result`, a value of `bytes`, takes no memory of its own: its op
+/// writes none, since it names what operand 0 holds by another type, or leaves
+/// it to its readers.
+static bool isInPlace(OpResult result, uint64_t bytes, const OpCost &cost) {
   Operation *op = result.getOwner();
-  FailureOr<uint64_t> bytes = bytesOf(result.getType());
-  if (!isa<TensorType>(result.getType()) || failed(bytes) || *bytes == 0)
-    return false;
-  FailureOr<uint64_t> written = getBytesWritten(op);
-  if (failed(written) || *written != 0 || !isRecomputable(op))
+  if (cost.bytesWritten != 0 || !cost.isRepeatable || bytes == 0 ||
+      !isa<TensorType>(result.getType()))
     return false;
   return op->getNumOperands() == 0 ||
          isa<TensorType>(op->getOperand(0).getType());
-}
-
-/// Seconds of `op` as a kernel or library call of its own.
-static FailureOr<double> secondsOf(Operation *op,
-                                   const planning::CostModel &model) {
-  FailureOr<uint64_t> flops = getFlops(op), read = getBytesRead(op),
-                      written = getBytesWritten(op);
-  if (failed(flops) || failed(read) || failed(written))
-    return op->emitOpError("can't be planned: expected static sizes whose sums "
-                           "fit 64 bits");
-  planning::CallCost cost;
-  cost.flops = *flops;
-  cost.bytesRead = *read;
-  cost.bytesWritten = *written;
-  cost.precision = precisionOf(op);
-  if (isComputeHeavy(op))
-    return planning::secondsOf(model.device, planning::LibraryCallCost{cost});
-  return planning::secondsOf(model.device, planning::KernelCost{cost});
 }
 
 /// A step that calls itself would plan a part of its own memory.
@@ -124,39 +136,14 @@ fusionShapeOf(Operation *op, const FusionGraph &fusion) {
   if (!index || fusion.getProblem().ops[*index].shape.kind ==
                     planning::FusionClass::Host)
     return std::nullopt;
-  planning::FusionShape shape = getFusionShape(op);
+  planning::FusionShape shape = fusion.getShape(*index);
   // Nothing to share a loop over.
   if (shape.elements == 0)
     return std::nullopt;
-  for (auto [operand, access] :
-       llvm::zip_equal(op->getOperands(), shape.reads)) {
-    fusion.getRoot(operand, access);
+  for (planning::FusionAccess &access : shape.reads)
     if (access.columns == 0)
       access = planning::FusionAccess();
-  }
   return shape;
-}
-
-/// Bytes of each operand that `op` reads. What it leaves unread, it leaves
-/// unread of the largest (a table whose rows it picks).
-static FailureOr<std::vector<uint64_t>> readBytesOf(Operation *op) {
-  std::vector<uint64_t> bytes;
-  uint64_t sum = 0;
-  for (Type type : op->getOperandTypes()) {
-    FailureOr<uint64_t> all = bytesOf(type);
-    if (failed(all))
-      return failure();
-    bytes.push_back(*all);
-    sum += *all;
-  }
-  FailureOr<uint64_t> read = getBytesRead(op);
-  if (failed(read))
-    return failure();
-  if (*read < sum) {
-    uint64_t &largest = *llvm::max_element(bytes);
-    largest -= std::min(largest, sum - *read);
-  }
-  return bytes;
 }
 
 /// A name for reports: the layer and what it does there.
@@ -165,25 +152,29 @@ static std::string describeOp(Operation *op) {
   return (name += ' ') += op->getName().stripDialect();
 }
 
-/// Adds what modelSeconds asks for.
-LogicalResult RematGraph::addFusion(Operation *op, const FusionGraph &fusion,
-                                    RematOp &entry) {
+/// Adds what modelSeconds asks for. What an op leaves unread, it leaves unread
+/// of the largest operand (a table whose rows it picks).
+void RematGraph::addFusion(Operation *op, const FusionGraph &fusion,
+                           uint64_t bytesRead, RematOp &entry) {
   entry.fusion = fusionShapeOf(op, fusion);
   if (!entry.fusion)
-    return success();
-  FailureOr<uint64_t> flops = getFlops(op);
-  FailureOr<std::vector<uint64_t>> readBytes = readBytesOf(op);
-  if (failed(flops) || failed(readBytes))
-    return op->emitOpError("can't be planned: expected static sizes whose sums "
-                           "fit 64 bits");
-  entry.flops = *flops;
+    return;
+  uint64_t sum = 0;
+  for (Type type : op->getOperandTypes()) {
+    entry.readBytes.push_back(*bytesOf(type));
+    sum += entry.readBytes.back();
+  }
+  if (bytesRead < sum) {
+    uint64_t &largest = *llvm::max_element(entry.readBytes);
+    largest -= std::min(largest, sum - bytesRead);
+  }
   bool readsAll = true;
-  for (auto [operand, bytes] : llvm::zip_equal(op->getOperands(), *readBytes))
+  for (auto [operand, bytes] :
+       llvm::zip_equal(op->getOperands(), entry.readBytes))
     if (Value root = fusion.getRoot(operand))
       readsAll &= bytes >= problem.values[indices.at(root)].bytes;
-  if (!readsAll)
-    entry.readBytes = std::move(*readBytes);
-  return success();
+  if (readsAll)
+    entry.readBytes.clear();
 }
 
 LogicalResult RematGraph::addValue(Value value, Operation *user) {
@@ -266,9 +257,15 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
   if (failed(fusion))
     return failure();
 
+  // Results are numbered behind the arguments, in the order of their ops.
+  uint32_t nextResult = block.getNumArguments();
   for (Operation &op : block) {
-    if (&op == terminator || op.hasTrait<OpTrait::ConstantLike>())
+    if (&op == terminator)
       continue;
+    if (op.hasTrait<OpTrait::ConstantLike>()) {
+      nextResult += op.getNumResults();
+      continue;
+    }
     RematOp entry;
     for (Value input : inputsOf(&op)) {
       auto index = graph.indices.find(input);
@@ -277,31 +274,35 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
                               "of the function's block");
       entry.inputs.push_back(index->second);
     }
-    for (Value result : op.getResults()) {
-      uint32_t index = graph.indices.at(result);
+    FailureOr<OpCost> cost = OpCost::of(&op);
+    if (failed(cost))
+      return failure();
+    bool isInlined =
+        op.getNumResults() != 0 && fusion->isInlined(op.getResult(0));
+    for (OpResult result : op.getResults()) {
+      uint32_t index = nextResult++;
       entry.results.push_back(index);
-      if (!fusion->isInlined(result) && !isInPlace(cast<OpResult>(result)))
-        continue;
       RematValue &value = graph.problem.values[index];
+      if (!isInlined && !isInPlace(result, value.bytes, *cost))
+        continue;
       value.bytes = 0;
       if (op.getNumOperands() == 0)
         value.isResident = true;
       else
-        value.source = graph.indices.at(op.getOperand(0));
+        value.source = entry.inputs.front();
     }
     entry.part = partOf(parts->get(&op));
-    entry.isHeavy = isComputeHeavy(&op);
-    entry.isRepeatable = isRecomputable(&op);
+    entry.isHeavy = cost->isHeavy;
+    entry.isRepeatable = cost->isRepeatable;
     entry.isMirrored = isMirrored(&op);
     entry.overwritesInputs = isa<ElementwiseOpInterface>(op) ||
                              OpTrait::hasElementwiseMappableTraits(&op);
-    FailureOr<double> seconds = secondsOf(&op, model);
-    if (failed(seconds) || failed(graph.addFusion(&op, *fusion, entry)))
-      return failure();
+    graph.addFusion(&op, *fusion, cost->bytesRead, entry);
+    if (entry.fusion)
+      entry.flops = cost->flops;
     // What is computed where it is read takes no time of its own.
-    bool isInlined =
-        op.getNumResults() != 0 && fusion->isInlined(op.getResult(0));
-    entry.seconds = isInlined ? 0 : *seconds;
+    if (!isInlined)
+      entry.seconds = cost->seconds(&op, model.device);
     graph.problem.ops.push_back(std::move(entry));
     graph.ops.push_back(&op);
   }

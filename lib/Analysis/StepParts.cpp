@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -80,40 +81,49 @@ SmallVector<BufferAccess> mlir::echo::findAccesses(Operation *op) {
 
 namespace {
 
-/// What every op of a block depends on.
+/// What every op of a block depends on. Ops are named by their places.
 class Dependencies {
 public:
   explicit Dependencies(Block &block) : block(block) {
-    sources.reserve(block.getOperations().size());
-    for (Operation &op : block)
+    size_t numOps = block.getOperations().size();
+    places.reserve(numOps);
+    ops.reserve(numOps);
+    firstSource.reserve(numOps + 1);
+    for (Operation &op : block) {
+      firstSource.push_back(sources.size());
       add(&op);
+      places.try_emplace(&op, ops.size());
+      ops.push_back(&op);
+    }
+    firstSource.push_back(sources.size());
   }
 
-  /// Ops that `value`, as it is at the end of the block, depends on.
-  SmallVector<Operation *> sourcesOf(Value value) const {
-    SmallVector<Operation *> sources;
-    addSources(value, /*content=*/true, sources);
-    return sources;
-  }
+  ArrayRef<Operation *> getOps() const { return ops; }
+  DenseMap<Operation *, uint32_t> takePlaces() { return std::move(places); }
 
-  /// Adds to `slice` all that `roots` depend on, themselves too.
-  void addSlice(ArrayRef<Operation *> roots,
-                DenseSet<Operation *> &slice) const {
-    SmallVector<Operation *> worklist(roots);
+  /// Adds to `slice` all that `value`, as it is at the end of the block,
+  /// depends on.
+  void addSlice(Value value, llvm::BitVector &slice) const {
+    SmallVector<uint32_t> worklist;
+    addSources(value, /*content=*/true, worklist);
     while (!worklist.empty()) {
-      Operation *op = worklist.pop_back_val();
-      if (slice.insert(op).second)
-        llvm::append_range(worklist, sources.at(op));
+      uint32_t op = worklist.pop_back_val();
+      if (slice.test(op))
+        continue;
+      slice.set(op);
+      for (uint32_t i = firstSource[op]; i < firstSource[op + 1]; ++i)
+        if (!slice.test(sources[i]))
+          worklist.push_back(sources[i]);
     }
   }
 
 private:
   void addSources(Value value, bool content,
-                  SmallVectorImpl<Operation *> &list) const {
+                  SmallVectorImpl<uint32_t> &list) const {
     if (Operation *op = value.getDefiningOp())
       if (Operation *ancestor = block.findAncestorOpInBlock(*op))
-        list.push_back(ancestor);
-    if (!content)
+        list.push_back(places.at(ancestor));
+    if (!content || writers.empty())
       return;
     auto writer = writers.find(findViewedBuffer(value));
     if (writer != writers.end())
@@ -121,31 +131,33 @@ private:
   }
 
   void add(Operation *op) {
-    SmallVector<Operation *> &list = sources[op];
     for (Value operand : op->getOperands())
-      addSources(operand, /*content=*/false, list);
+      addSources(operand, /*content=*/false, sources);
     if (op->getNumRegions() != 0 &&
         !op->hasTrait<OpTrait::IsIsolatedFromAbove>()) {
       llvm::SetVector<Value> captured;
       getUsedValuesDefinedAbove(op->getRegions(), captured);
       for (Value value : captured)
-        addSources(value, /*content=*/true, list);
+        addSources(value, /*content=*/true, sources);
     }
     SmallVector<BufferAccess> accesses = findAccesses(op);
     // Who writes a part hands on the rest: so a buffer has one writer at a
     // time.
     for (const BufferAccess &access : accesses)
       if (!access.replacesAll())
-        addSources(access.value, /*content=*/true, list);
+        addSources(access.value, /*content=*/true, sources);
     for (const BufferAccess &access : accesses)
       if (access.writes)
-        writers[access.buffer] = op;
+        writers[access.buffer] = ops.size();
   }
 
   Block &block;
-  DenseMap<Operation *, SmallVector<Operation *>> sources;
+  DenseMap<Operation *, uint32_t> places;
+  SmallVector<Operation *> ops;
+  /// What the ops depend on, one after the other, and where each one's begin.
+  SmallVector<uint32_t> sources, firstSource;
   /// The op that the present content of a buffer comes from.
-  DenseMap<Value, Operation *> writers;
+  DenseMap<Value, uint32_t> writers;
 };
 
 } // namespace
@@ -165,9 +177,9 @@ FailureOr<StepParts> mlir::echo::findStepParts(func::FuncOp function,
     return failure();
   Dependencies dependencies(block);
 
-  DenseSet<Operation *> forward, backward;
-  dependencies.addSlice(dependencies.sourcesOf(terminator->getOperand(loss)),
-                        forward);
+  size_t numOps = dependencies.getOps().size();
+  llvm::BitVector forward(numOps), backward(numOps);
+  dependencies.addSlice(terminator->getOperand(loss), forward);
   auto isTarget = [&](unsigned result) {
     std::optional<unsigned> replaced = (*aliases)[result];
     return getGradientArgument(function, result) ||
@@ -184,24 +196,25 @@ FailureOr<StepParts> mlir::echo::findStepParts(func::FuncOp function,
   for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
     // A step that marks nothing is for all of its results.
     if (isMarked ? isTarget(index) : index != loss)
-      dependencies.addSlice(dependencies.sourcesOf(value), backward);
+      dependencies.addSlice(value, backward);
   // On buffers a parameter is updated in place.
   for (BlockArgument argument : block.getArguments())
     if (isa<BaseMemRefType>(argument.getType()) &&
         getArgumentRole(function, argument.getArgNumber()) ==
             ArgumentRole::Parameter)
-      dependencies.addSlice(dependencies.sourcesOf(argument), backward);
+      dependencies.addSlice(argument, backward);
 
   StepParts result;
-  for (Operation &op : block) {
+  for (auto [place, op] : llvm::enumerate(dependencies.getOps())) {
     StepPart part = StepPart::Side;
-    if (forward.contains(&op))
+    if (forward.test(place))
       part = StepPart::Forward;
-    else if (backward.contains(&op))
+    else if (backward.test(place))
       part = StepPart::Backward;
-    result.parts[&op] = part;
-    if (&op != terminator && !op.hasTrait<OpTrait::ConstantLike>())
+    result.parts.push_back(part);
+    if (op != terminator && !op->hasTrait<OpTrait::ConstantLike>())
       ++result.counts[static_cast<size_t>(part)];
   }
+  result.places = dependencies.takePlaces();
   return result;
 }

@@ -44,6 +44,8 @@ public:
   ArrayRef<Operation *> getOps() const { return ops; }
   /// The problem's index of an op of it.
   std::optional<uint32_t> getIndex(Operation *op) const;
+  /// How an op of the problem iterates; its reads are of the operands' roots.
+  planning::FusionShape getShape(uint32_t index) const;
 
   /// True if `value` is computed where it is read: moved elements or a small
   /// constant.
@@ -66,11 +68,10 @@ private:
   bool isView(Operation *op) const;
   /// How a movement's iteration reads its operand.
   planning::FusionAccess accessOf(Operation *movement) const;
-  void findWrittenMovements(Block &block,
-                            const llvm::DenseSet<Operation *> &host);
+  void findInlined(Block &block, ArrayRef<bool> isHost);
   void addOp(Operation *op, bool isHost);
   void addRead(planning::FusionOp &op, Value value,
-               planning::FusionAccess access, Operation *reader);
+               planning::FusionAccess access);
   /// `op` isn't computed before `value`.
   void addOrder(planning::FusionOp &op, Value value);
   uint32_t valueOf(Value value);
@@ -79,11 +80,12 @@ private:
   SmallVector<Operation *> ops;
   llvm::DenseMap<Operation *, uint32_t> indices;
   llvm::DenseMap<Value, uint32_t> values;
-  /// Readers of values, by the ops of the problem.
-  llvm::DenseMap<Value, SmallVector<Operation *, 2>> readers;
-  /// Movements that become kernels: the host program needs their results.
-  llvm::DenseSet<Operation *> written;
+  /// Movements and constants whose results are computed where they are read;
+  /// others become kernels, since the host program needs their results.
+  llvm::DenseSet<Operation *> inlined;
   std::optional<uint32_t> lastEffect;
+  /// The ops that read each value of the problem; made when it is asked for.
+  mutable std::vector<SmallVector<uint32_t, 2>> readers;
   /// What isBufferView and accessOf said: a split of many results has many
   /// readers, each of which asks.
   mutable llvm::DenseMap<Operation *, bool> views;

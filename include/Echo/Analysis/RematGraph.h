@@ -40,8 +40,8 @@ public:
 
 private:
   LogicalResult addValue(Value value, Operation *user);
-  LogicalResult addFusion(Operation *op, const FusionGraph &fusion,
-                          planning::RematOp &entry);
+  void addFusion(Operation *op, const FusionGraph &fusion, uint64_t bytesRead,
+                 planning::RematOp &entry);
 
   planning::RematProblem problem;
   SmallVector<Operation *> ops;

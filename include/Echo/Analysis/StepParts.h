@@ -31,7 +31,7 @@ StringRef nameOf(StepPart part);
 /// The part of every op in a function's block.
 class StepParts {
 public:
-  StepPart get(Operation *op) const { return parts.at(op); }
+  StepPart get(Operation *op) const { return parts[places.at(op)]; }
 
   /// Ops that compute: without constants and the terminator.
   uint64_t count(StepPart part) const {
@@ -41,7 +41,8 @@ public:
 private:
   friend FailureOr<StepParts> findStepParts(func::FuncOp, unsigned);
 
-  DenseMap<Operation *, StepPart> parts;
+  DenseMap<Operation *, uint32_t> places; ///< of ops, in the block's order
+  SmallVector<StepPart> parts;            ///< by place
   std::array<uint64_t, 3> counts = {};
 };
 
