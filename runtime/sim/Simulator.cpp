@@ -30,6 +30,8 @@ std::string_view echo::sim::describe(FaultKind kind) {
     return "invalid launch";
   case FaultKind::OutOfBounds:
     return "out of bounds";
+  case FaultKind::Misaligned:
+    return "misaligned";
   case FaultKind::ReadOnly:
     return "write to read-only memory";
   case FaultKind::Race:
@@ -103,7 +105,7 @@ struct Thread {
   // Operands and results of what it waits at; the place tells one operation
   // from another of the same kind.
   Wait wait = Wait::Nothing;
-  const void *place = nullptr;
+  uint32_t place = 0;
   uint32_t mask = 0, kind = 0, value = 0, operand = 0, clamp = 0;
   uint32_t result = 0;
   bool isValid = false;
@@ -123,13 +125,14 @@ public:
   Thread &thread() { return *current; }
   const Launch &what() const { return launch; }
   Dim3 blockIndex() const { return block; }
-  void waitAt(Wait wait, const void *place) {
+  void waitAt(Wait wait, uint32_t place) {
     current->wait = wait;
     current->place = place;
     current->fiber.suspend();
   }
   /// False if the thread can't go on.
-  bool access(const void *address, uint64_t bytes, uint32_t kind);
+  bool access(const void *address, uint64_t bytes, uint32_t alignment,
+              uint32_t kind);
   /// For what the current thread can't go on behind: nothing resumes it again,
   /// and nothing on its stack is destroyed.
   [[noreturn]] void stop() {
@@ -226,7 +229,8 @@ static const char *describeAccess(uint32_t kind) {
                                   : "updates ";
 }
 
-bool Simulation::access(const void *address, uint64_t bytes, uint32_t kind) {
+bool Simulation::access(const void *address, uint64_t bytes, uint32_t alignment,
+                        uint32_t kind) {
   if (bytes == 0 || isOnStack(address, bytes))
     return true;
   auto begin = static_cast<const char *>(address);
@@ -253,11 +257,17 @@ bool Simulation::access(const void *address, uint64_t bytes, uint32_t kind) {
                locate(address));
     return false;
   }
+  if (reinterpret_cast<uintptr_t>(address) % alignment != 0) {
+    report(FaultKind::Misaligned, *current,
+           describeAccess(kind) + std::to_string(bytes) + " bytes at " +
+               locate(address) + ", whose address is no multiple of " +
+               std::to_string(alignment));
+    return false;
+  }
   if (!options.findsRaces)
     return true;
   if (shadowed != current || current->point == 0) {
-    uint64_t thread =
-        linearBlock * launch.block.count() + current->linear;
+    uint64_t thread = linearBlock * launch.block.count() + current->linear;
     shadow.enter({thread, linearBlock, current->warp(), interval,
                   current->warpInterval});
     shadowed = current;
@@ -273,11 +283,9 @@ bool Simulation::access(const void *address, uint64_t bytes, uint32_t kind) {
   uint64_t blockThreads = launch.block.count();
   report(FaultKind::Race, *current,
          describeAccess(kind) + ("a byte at " + locate(begin + race->offset)) +
-             " that block " +
-             textOf(indexOf(race->other.block, launch.grid)) +
+             " that block " + textOf(indexOf(race->other.block, launch.grid)) +
              ", thread " +
-             textOf(indexOf(race->other.thread % blockThreads,
-                                launch.block)) +
+             textOf(indexOf(race->other.thread % blockThreads, launch.block)) +
              (race->isWrite ? " wrote" : " read") +
              " with no barrier in between");
   return true;
@@ -396,10 +404,10 @@ bool Simulation::releaseBarrier() {
     return false;
   if (exited != 0 || other) {
     report(FaultKind::DivergentBarrier, *first,
-           exited != 0 ? std::to_string(waiting) + " threads are at a barrier, " +
-                             std::to_string(exited) + " have exited"
-                       : "thread " + textOf(other->index) +
-                             " is at another barrier");
+           exited != 0
+               ? std::to_string(waiting) + " threads are at a barrier, " +
+                     std::to_string(exited) + " have exited"
+               : "thread " + textOf(other->index) + " is at another barrier");
     isStopped = true;
     return true;
   }
@@ -428,9 +436,9 @@ bool Simulation::reportWaiting() {
       text += ", thread " + textOf(other.index) +
               (other.isExited
                    ? std::string(" has exited")
-                   : std::string(" is at ") +
-                         (other.wait == thread.wait ? "another one"
-                                                    : textOf(other.wait)));
+                   : std::string(" is at ") + (other.wait == thread.wait
+                                                   ? "another one"
+                                                   : textOf(other.wait)));
       break;
     }
     if (isWarp && !(thread.mask >> thread.lane() & 1))
@@ -550,43 +558,52 @@ uint32_t echo_sim_grid_size(uint32_t dim) {
 }
 uint32_t echo_sim_lane_id() { return active->thread().lane(); }
 
-void echo_sim_barrier() {
-  active->waitAt(Wait::Barrier, __builtin_return_address(0));
-}
+void echo_sim_barrier(uint32_t place) { active->waitAt(Wait::Barrier, place); }
 
-void echo_sim_warp_barrier(uint32_t mask) {
+void echo_sim_warp_barrier(uint32_t place, uint32_t mask) {
   active->thread().mask = mask;
-  active->waitAt(Wait::WarpBarrier, __builtin_return_address(0));
+  active->waitAt(Wait::WarpBarrier, place);
 }
 
-uint32_t echo_sim_shuffle(uint32_t kind, uint32_t mask, uint32_t value,
-                          uint32_t lane, uint32_t clamp, uint8_t *isValid) {
+uint32_t echo_sim_shuffle(uint32_t place, uint32_t kind, uint32_t mask,
+                          uint32_t value, uint32_t lane, uint32_t clamp,
+                          uint8_t *isValid) {
   Thread &thread = active->thread();
   thread.kind = kind;
   thread.mask = mask;
   thread.value = value;
   thread.operand = lane;
   thread.clamp = clamp;
-  active->waitAt(Wait::Shuffle, __builtin_return_address(0));
+  active->waitAt(Wait::Shuffle, place);
   if (isValid)
     *isValid = thread.isValid;
   return thread.result;
 }
 
-uint32_t echo_sim_ballot(uint32_t mask, uint32_t predicate) {
+uint32_t echo_sim_ballot(uint32_t place, uint32_t mask, uint32_t predicate) {
   Thread &thread = active->thread();
   thread.mask = mask;
   thread.value = predicate;
-  active->waitAt(Wait::Ballot, __builtin_return_address(0));
+  active->waitAt(Wait::Ballot, place);
   return thread.result;
 }
 
-void echo_sim_access(const void *address, uint64_t bytes, uint32_t access) {
-  if (!active->access(address, bytes, access))
+void echo_sim_access(const void *address, uint64_t bytes, uint32_t alignment,
+                     uint32_t access) {
+  if (!active->access(address, bytes, alignment, access))
     active->stop();
 }
 
 void echo_sim_trap() {
   active->trap();
   active->stop();
+}
+
+const echo_sim_functions *echo_sim_get_functions() {
+  static const echo_sim_functions functions = {
+      echo_sim_thread_id,    echo_sim_block_size, echo_sim_block_id,
+      echo_sim_grid_size,    echo_sim_lane_id,    echo_sim_barrier,
+      echo_sim_warp_barrier, echo_sim_shuffle,    echo_sim_ballot,
+      echo_sim_access,       echo_sim_trap};
+  return &functions;
 }

@@ -61,6 +61,7 @@ struct LaunchOptions {
 enum class FaultKind {
   InvalidLaunch,    ///< no device takes this grid or block
   OutOfBounds,      ///< an access outside all buffers and shared variables
+  Misaligned,       ///< an access at no multiple of its alignment
   ReadOnly,         ///< a write to a buffer that is only read
   Race,             ///< accesses of two threads with no barrier between them
   DivergentBarrier, ///< not all threads of the block come to the same barrier

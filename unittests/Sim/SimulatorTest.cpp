@@ -25,17 +25,17 @@ constexpr uint32_t kAllLanes = ~uint32_t(0);
 
 template <typename T>
 T load(const T *address) {
-  echo_sim_access(address, sizeof(T), ECHO_SIM_READ);
+  echo_sim_access(address, sizeof(T), alignof(T), ECHO_SIM_READ);
   return *address;
 }
 template <typename T>
 void store(T *address, T value) {
-  echo_sim_access(address, sizeof(T), ECHO_SIM_WRITE);
+  echo_sim_access(address, sizeof(T), alignof(T), ECHO_SIM_WRITE);
   *address = value;
 }
 template <typename T>
 void atomicAdd(T *address, T value) {
-  echo_sim_access(address, sizeof(T), ECHO_SIM_ATOMIC);
+  echo_sim_access(address, sizeof(T), alignof(T), ECHO_SIM_ATOMIC);
   *address += value;
 }
 template <typename T>
@@ -131,13 +131,13 @@ void sumThroughShared(void **arguments) {
   auto *data = argument<uint32_t *>(arguments, 0);
   uint32_t size = echo_sim_block_size(0);
   store(&sharedSums[x()], x());
-  echo_sim_barrier();
+  echo_sim_barrier(__LINE__);
   while (size > 1) {
     uint32_t half = (size + 1) / 2;
     if (x() + half < size)
       store(&sharedSums[x()],
             load(&sharedSums[x()]) + load(&sharedSums[x() + half]));
-    echo_sim_barrier();
+    echo_sim_barrier(__LINE__);
     size = half;
   }
   if (x() == 0)
@@ -167,7 +167,7 @@ TEST_P(OrderTest, Shuffles) {
     auto shuffle = [&](uint32_t kind, uint32_t lane, uint32_t clamp,
                        uint32_t row) {
       uint8_t isValid = 2;
-      uint32_t value = echo_sim_shuffle(kind, kAllLanes, 100 + x(), lane,
+      uint32_t value = echo_sim_shuffle(__LINE__, kind, kAllLanes, 100 + x(), lane,
                                         clamp, &isValid);
       store(data + row * 32 + x(), isValid * 1000 + value);
     };
@@ -204,7 +204,7 @@ TEST_P(OrderTest, BallotOfSomeLanes) {
     if (x() % 2 == 0)
       return;
     uint32_t mask = x() < 32 ? 0xaaaaaaaa : 0xa;
-    store(data + x(), echo_sim_ballot(mask, x() % 3 == 0));
+    store(data + x(), echo_sim_ballot(__LINE__, mask, x() % 3 == 0));
   };
   std::vector<uint32_t> data(36);
   LaunchResult result = run<uint32_t>(kernel, data, {1}, {36}, options());
@@ -219,7 +219,7 @@ TEST_P(OrderTest, BallotOfSomeLanes) {
 void passOnInWarp(void **arguments) {
   auto *data = argument<uint32_t *>(arguments, 0);
   store(data + x(), x());
-  echo_sim_warp_barrier(kAllLanes);
+  echo_sim_warp_barrier(__LINE__, kAllLanes);
   uint32_t distance = echo_sim_block_size(0) - 1;
   store(data + echo_sim_block_size(0) + x(), load(data + (x() ^ distance)));
 }
@@ -276,10 +276,10 @@ TEST(FaultTest, RaceInBlock) {
 TEST(FaultTest, RaceOfBlocks) {
   auto kernel = [](void **arguments) {
     auto *data = argument<uint32_t *>(arguments, 0);
-    echo_sim_barrier();
+    echo_sim_barrier(__LINE__);
     if (x() == 0)
       store(data, echo_sim_block_id(0));
-    echo_sim_barrier();
+    echo_sim_barrier(__LINE__);
   };
   std::vector<uint32_t> data(1);
   LaunchResult result = run<uint32_t>(kernel, data, {3}, {2});
@@ -354,14 +354,34 @@ TEST(FaultTest, OutOfBounds) {
   // A part of it is enough.
   auto across = [](void **arguments) {
     auto *bytes = argument<char *>(arguments, 0);
-    echo_sim_access(bytes + 6, 4, ECHO_SIM_READ);
+    echo_sim_access(bytes + 6, 4, 1, ECHO_SIM_READ);
   };
   std::vector<char> eight(8);
   expectFault(run<char>(across, eight, {1}, {1}), FaultKind::OutOfBounds,
               "reads 4 bytes at offset 6 of buffer 0 (8 bytes)");
-  auto null = [](void **) { echo_sim_access(nullptr, 4, ECHO_SIM_READ); };
+  auto null = [](void **) { echo_sim_access(nullptr, 4, 1, ECHO_SIM_READ); };
   expectFault(run<char>(null, eight, {1}, {1}), FaultKind::OutOfBounds,
               "reads 4 bytes at an address in front of all buffers");
+}
+
+// PTX requires it of every access as wide as it is.
+TEST(FaultTest, Misaligned) {
+  auto kernel = [](void **arguments) {
+    auto *data = argument<char *>(arguments, 0);
+    echo_sim_access(data + 8, 8, 8, ECHO_SIM_READ);
+    echo_sim_access(data + 8, 16, 16, ECHO_SIM_WRITE);
+  };
+  alignas(16) static char bytes[32];
+  char *pointer = bytes;
+  void *arguments[] = {&pointer};
+  Launch what;
+  what.kernel = "k";
+  what.function = kernel;
+  what.arguments = arguments;
+  what.buffers = {{bytes, sizeof(bytes)}};
+  expectFault(launch(what), FaultKind::Misaligned,
+              "misaligned: writes 16 bytes at offset 8 of buffer 0 (32 bytes), "
+              "whose address is no multiple of 16");
 }
 
 // The address sanitizer would put the variable elsewhere.
@@ -369,7 +389,7 @@ __attribute__((no_sanitize("address"))) void sumLocally(void **arguments) {
   float local[16];
   for (float &value : local)
     store(&value, float(x()));
-  echo_sim_barrier();
+  echo_sim_barrier(__LINE__);
   float sum = 0;
   for (float &value : local)
     sum += load(&value);
@@ -401,24 +421,19 @@ TEST(FaultTest, ReadOnly) {
 TEST(FaultTest, BarrierUnderDivergence) {
   auto kernel = [](void **) {
     if (x() < 16)
-      echo_sim_barrier();
+      echo_sim_barrier(__LINE__);
   };
   std::vector<int> data(1);
   expectFault(run<int>(kernel, data, {1}, {64}), FaultKind::DivergentBarrier,
               "thread (0, 0, 0): divergent barrier: 16 threads are at a "
               "barrier, 48 have exited");
-  // The assembly keeps the compiler from making one call of the two.
   auto different = [](void **arguments) {
     auto *data = argument<int *>(arguments, 0);
     if (x() < 3) {
-      asm volatile("# in front of the first");
-      echo_sim_barrier();
-      asm volatile("# behind the first");
+      echo_sim_barrier(__LINE__);
       store(data + x(), 1);
     } else {
-      asm volatile("# in front of the second");
-      echo_sim_barrier();
-      asm volatile("# behind the second");
+      echo_sim_barrier(__LINE__);
       store(data + x(), 2);
     }
   };
@@ -432,22 +447,22 @@ TEST(FaultTest, LanesThatDoNotCome) {
   std::vector<uint32_t> data(64);
   auto exits = [](void **) {
     if (x() != 5)
-      echo_sim_shuffle(ECHO_SIM_SHUFFLE_DOWN, kAllLanes, x(), 1, 31, nullptr);
+      echo_sim_shuffle(__LINE__, ECHO_SIM_SHUFFLE_DOWN, kAllLanes, x(), 1, 31, nullptr);
   };
   expectFault(run<uint32_t>(exits, data, {1}, {32}), FaultKind::DivergentWarp,
               "thread (0, 0, 0): divergent warp: waits at a shuffle, thread "
               "(5, 0, 0) has exited");
   auto waits = [](void **) {
     if (x() != 5)
-      echo_sim_ballot(kAllLanes, 1);
-    echo_sim_barrier();
+      echo_sim_ballot(__LINE__, kAllLanes, 1);
+    echo_sim_barrier(__LINE__);
   };
   expectFault(run<uint32_t>(waits, data, {1}, {32}), FaultKind::DivergentWarp,
               "waits at a vote, thread (5, 0, 0) is at a barrier");
   // A block's last warp has lanes that no thread is.
   expectFault(run<uint32_t>(passOnInWarp, data, {1}, {16}),
               FaultKind::DivergentWarp, "waits at a barrier of the warp");
-  auto outside = [](void **) { echo_sim_warp_barrier(2); };
+  auto outside = [](void **) { echo_sim_warp_barrier(__LINE__, 2); };
   expectFault(run<uint32_t>(outside, data, {1}, {1}), FaultKind::DivergentWarp,
               "its lane isn't in the mask");
 }
@@ -455,7 +470,7 @@ TEST(FaultTest, LanesThatDoNotCome) {
 TEST(FaultTest, ValueOfALaneOutsideTheMask) {
   auto kernel = [](void **) {
     if (x() < 16)
-      echo_sim_shuffle(ECHO_SIM_SHUFFLE_DOWN, 0xffff, x(), 1, 31, nullptr);
+      echo_sim_shuffle(__LINE__, ECHO_SIM_SHUFFLE_DOWN, 0xffff, x(), 1, 31, nullptr);
   };
   std::vector<int> data(1);
   expectFault(run<int>(kernel, data, {1}, {32}), FaultKind::InvalidLane,
