@@ -14,6 +14,7 @@
 #include "Error.h"
 #include "Session.h"
 #include "cpu/MachineRates.h"
+#include "cpu/ThreadPool.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -103,6 +104,40 @@ void fillFor(T &target, const char *what, size_t known, const T &source) {
   target.struct_size = size;
 }
 
+/// What a caller says, who may have been built against an earlier, shorter
+/// struct.
+SessionOptions readOptions(const echo_session_options *given) {
+  SessionOptions read;
+  if (!given)
+    return read;
+  constexpr size_t kKnown =
+      offsetof(echo_session_options, threads) + sizeof(given->threads);
+  size_t size = given->struct_size;
+  if (size < kKnown)
+    throwInvalid("options.struct_size is " + std::to_string(size) +
+                 ", expected " + std::to_string(sizeof(*given)));
+  auto *bytes = reinterpret_cast<const char *>(given);
+  for (size_t i = sizeof(*given); i < size; ++i)
+    if (bytes[i] != 0)
+      throwInvalid("the options say what this runtime doesn't know: their "
+                   "struct_size is " +
+                   std::to_string(size) + ", it knows " +
+                   std::to_string(sizeof(*given)) + " bytes");
+  echo_session_options all{};
+  // Padding of an earlier struct isn't taken for a field.
+  if (size < sizeof(all))
+    size = size < offsetof(echo_session_options, device) + sizeof(all.device)
+               ? kKnown
+               : size;
+  std::memcpy(&all, given, std::min(size, sizeof(all)));
+  read.threads = all.threads;
+  read.device = all.device ? all.device : "";
+  read.allowTF32 = all.allow_tf32 != 0;
+  read.withoutGraph = all.without_graph != 0;
+  read.isReverse = all.reverse_order != 0;
+  return read;
+}
+
 } // namespace
 
 const char *echo_last_error(void) { return lastError().shown; }
@@ -117,11 +152,7 @@ echo_status echo_session_open(const char *path,
   return guarded([&] {
     require(session, "session");
     require(path, "path");
-    if (options && options->struct_size != sizeof(echo_session_options))
-      throwInvalid("options.struct_size is " +
-                   std::to_string(options->struct_size) + ", expected " +
-                   std::to_string(sizeof(echo_session_options)));
-    *session = new echo_session(path, options ? options->threads : 0);
+    *session = new echo_session(path, readOptions(options));
   });
 }
 

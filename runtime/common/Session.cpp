@@ -31,30 +31,24 @@ std::string title(const Tensor &tensor) {
 
 } // namespace
 
-Session::Session(const std::string &path, int threads)
-    : artifact(path),
-      arena(program().arenaBytes,
-            std::max(program().arenaAlignment, kAlignment), "the arena"),
-      executor(program(), artifact.kernels(), threads) {
-  uint64_t alignment = std::max(program().arenaAlignment, kAlignment);
-  if (reinterpret_cast<uintptr_t>(arena.data()) % alignment != 0)
-    throw Error(ECHO_OUT_OF_MEMORY, "the arena's address isn't a multiple of " +
-                                        std::to_string(alignment));
+Session::Session(const std::string &path, const SessionOptions &options)
+    : artifact(path), backend(createBackend(artifact, options)),
+      arena(backend->allocate(program().arenaBytes,
+                              std::max(program().arenaAlignment, kAlignment),
+                              "the arena")) {
   slots.resize(program().tensors.size());
   for (size_t i = 0; i < slots.size(); ++i) {
     const Tensor &tensor = program().tensors[i];
     indices.emplace(tensor.name, static_cast<int32_t>(i));
     if (tensor.role == Role::Result)
       continue;
-    auto memory = std::make_unique<MappedMemory>(tensor.bytes, kAlignment,
-                                                 title(tensor).c_str());
     if (!isPersistent(tensor.role)) {
-      slots[i].staged = std::move(memory);
+      slots[i].staged = backend->allocateStaging(tensor.bytes, title(tensor));
       continue;
     }
     slots[i].persistent = std::make_shared<Persistent>();
-    slots[i].persistent->data = memory->data();
-    slots[i].persistent->owned = std::move(memory);
+    slots[i].persistent->memory =
+        backend->allocate(tensor.bytes, kAlignment, title(tensor));
   }
 }
 
@@ -92,7 +86,7 @@ bool Session::hasValue(int32_t index) const {
     return slot.persistent->hasValue;
   if (slot.staged)
     return slot.source != Source::None;
-  return steps != 0;
+  return hasResults;
 }
 
 void Session::requireValue(int32_t index) const {
@@ -100,31 +94,54 @@ void Session::requireValue(int32_t index) const {
     return;
   const Tensor &tensor = program().tensors[index];
   if (tensor.role == Role::Result)
-    throwInvalid(title(tensor) + " has no value: no step was run");
+    throwInvalid(title(tensor) + " has no value: no step was run, or the last one failed");
   throwInvalid(title(tensor) +
                " has no value: set it, or initialize the session" +
                (isPersistent(tensor.role) ? ", or load a checkpoint" : ""));
 }
 
-const char *Session::valueOf(int32_t index) const {
+void Session::copyValue(int32_t index, void *data) const {
   const Slot &slot = slots[index];
-  if (slot.persistent)
-    return slot.persistent->data;
+  const Tensor &tensor = program().tensors[index];
   if (slot.staged)
-    return slot.staged->data();
-  return arena.data() + program().tensors[index].location.offset;
+    std::memmove(data, slot.staged->host(), tensor.bytes);
+  else
+    backend->copyOut(data,
+                     slot.persistent
+                         ? slot.persistent->memory->address()
+                         : arena->address() + tensor.location.offset,
+                     tensor.bytes);
+}
+
+void Session::assign(int32_t index, const void *data) {
+  Persistent &persistent = *slots[index].persistent;
+  persistent.hasValue = false;
+  backend->copyIn(persistent.memory->address(), data,
+                  program().tensors[index].bytes);
+  persistent.hasValue = true;
+}
+
+void Session::draw(int32_t index, uint64_t seed) {
+  const Tensor &tensor = program().tensors[index];
+  Persistent &persistent = *slots[index].persistent;
+  if (char *host = persistent.memory->host()) {
+    drawValues(tensor, seed, host);
+    persistent.hasValue = true;
+    return;
+  }
+  std::vector<char> values(tensor.bytes);
+  drawValues(tensor, seed, values.data());
+  assign(index, values.data());
 }
 
 void Session::initialize(uint64_t seed) {
   trainingSteps = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
     Slot &slot = slots[i];
-    const Tensor &tensor = program().tensors[i];
     if (slot.persistent) {
-      drawValues(tensor, seed, slot.persistent->data);
-      slot.persistent->hasValue = true;
+      draw(static_cast<int32_t>(i), seed);
     } else if (slot.staged && slot.source != Source::Given) {
-      drawValues(tensor, seed, slot.staged->data());
+      drawValues(program().tensors[i], seed, slot.staged->host());
       slot.source = Source::Drawn;
     }
   }
@@ -142,13 +159,11 @@ void Session::set(const char *name, const void *data, uint64_t bytes) {
       !areFlags({static_cast<const char *>(data), bytes}))
     throwInvalid(title(tensor) + ": a flag is neither 0 nor 1");
   Slot &slot = slots[index];
-  char *target = slot.persistent ? slot.persistent->data : slot.staged->data();
-  if (bytes != 0)
-    std::memmove(target, data, bytes);
   if (slot.persistent)
-    slot.persistent->hasValue = true;
-  else
-    slot.source = Source::Given;
+    return assign(index, data);
+  if (bytes != 0)
+    std::memmove(slot.staged->host(), data, bytes);
+  slot.source = Source::Given;
 }
 
 void Session::get(const char *name, void *data, uint64_t bytes) const {
@@ -159,15 +174,20 @@ void Session::get(const char *name, void *data, uint64_t bytes) const {
     throwInvalid(title(tensor) + ": data is NULL");
   requireValue(index);
   if (bytes != 0)
-    std::memmove(data, valueOf(index), bytes);
+    copyValue(index, data);
 }
 
 void *Session::persistentData(const char *name, uint64_t &bytes) {
   int32_t index = requirePersistent(name);
   bytes = program().tensors[index].bytes;
-  Persistent &memory = *slots[index].persistent;
-  memory.hasValue = true;
-  return memory.data;
+  Persistent &persistent = *slots[index].persistent;
+  if (!persistent.memory->host())
+    throwInvalid(title(program().tensors[index]) + ": its memory is that of " +
+                 backend->name() +
+                 ", which the host can't reach; copy it with "
+                 "echo_session_get and echo_session_set");
+  persistent.hasValue = true;
+  return persistent.memory->host();
 }
 
 void Session::bind(const char *name, void *data, uint64_t bytes) {
@@ -179,14 +199,17 @@ void Session::bind(const char *name, void *data, uint64_t bytes) {
   if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0)
     throwInvalid(title(tensor) + ": its memory isn't aligned to " +
                  std::to_string(kAlignment) + " bytes");
-  auto memory = std::make_shared<Persistent>();
-  memory->data = static_cast<char *>(data);
-  memory->hasValue = true;
-  slots[index].persistent = std::move(memory);
+  auto persistent = std::make_shared<Persistent>();
+  persistent->memory = backend->wrap(data);
+  persistent->hasValue = true;
+  slots[index].persistent = std::move(persistent);
   resolved = false;
 }
 
 int32_t Session::share(Session &source) {
+  if (!backend->sharesMemoryWith(*source.backend))
+    throwInvalid("can't share the memory of " + source.backend->name() +
+                 " with a session on " + backend->name());
   std::vector<std::pair<int32_t, int32_t>> pairs;
   for (size_t i = 0; i < slots.size(); ++i) {
     const Tensor &tensor = program().tensors[i];
@@ -208,11 +231,26 @@ int32_t Session::share(Session &source) {
 void Session::resolve() {
   regions.clear();
   regions.reserve(slots.size() + 1);
-  regions.push_back(arena.data());
+  regions.push_back(arena->address());
   for (const Slot &slot : slots)
-    regions.push_back(slot.persistent ? slot.persistent->data : nullptr);
-  executor.resolve(regions);
+    regions.push_back(slot.persistent ? slot.persistent->memory->address()
+                                      : nullptr);
+  inputs.clear();
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Tensor &tensor = program().tensors[i];
+    if (slots[i].staged && tensor.bytes != 0)
+      inputs.push_back(
+          {slots[i].staged->host(), tensor.location.offset, tensor.bytes});
+  }
+  backend->resolve(regions, inputs);
   resolved = true;
+}
+
+void Session::dropValues() {
+  hasResults = false;
+  for (Slot &slot : slots)
+    if (slot.persistent)
+      slot.persistent->hasValue = false;
 }
 
 void Session::step() {
@@ -224,29 +262,40 @@ void Session::step() {
     resolve();
 
   auto start = std::chrono::steady_clock::now();
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const Tensor &tensor = program().tensors[i];
-    if (slots[i].staged && tensor.bytes != 0)
-      std::memcpy(arena.data() + tensor.location.offset,
-                  slots[i].staged->data(), tensor.bytes);
+  backend->prepare();
+  try {
+    backend->run();
+  } catch (...) {
+    dropValues();
+    throw;
   }
-  executor.run();
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
   lastSeconds = seconds.count();
   totalSeconds += lastSeconds;
   ++steps;
   ++trainingSteps;
+  hasResults = true;
   lastAllocations = allocationCount() - allocationsBefore;
 }
 
 void Session::save(const std::string &path) const {
   std::vector<NpzEntry> entries;
+  // What the host can't reach is copied.
+  std::vector<std::unique_ptr<char[]>> copies;
   for (size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i].persistent)
       continue;
-    requireValue(static_cast<int32_t>(i));
-    entries.push_back({&program().tensors[i], slots[i].persistent->data});
+    auto index = static_cast<int32_t>(i);
+    requireValue(index);
+    const Tensor &tensor = program().tensors[i];
+    const char *data = slots[i].persistent->memory->host();
+    if (!data) {
+      copies.push_back(std::make_unique<char[]>(tensor.bytes));
+      copyValue(index, copies.back().get());
+      data = copies.back().get();
+    }
+    entries.push_back({&tensor, data});
   }
   writeNpz(path, entries, trainingSteps);
 }
@@ -259,23 +308,20 @@ void Session::load(const std::string &path) {
       contents[i] = reader.read(program().tensors[i]);
   trainingSteps = reader.steps();
   for (size_t i = 0; i < slots.size(); ++i) {
-    if (!slots[i].persistent)
-      continue;
-    std::memcpy(slots[i].persistent->data, contents[i].data(),
-                contents[i].size());
-    slots[i].persistent->hasValue = true;
+    if (slots[i].persistent)
+      assign(static_cast<int32_t>(i), contents[i].data());
   }
 }
 
 void Session::fillProfileEntry(uint64_t index,
                                echo_profile_entry &entry) const {
-  if (executor.times().empty() && !program().calls.empty())
+  if (backend->times().empty() && !program().calls.empty())
     throwInvalid("nothing was profiled: switch profiling on first");
   if (index >= program().calls.size())
     throwInvalid("call " + std::to_string(index) + ", but there are " +
                  std::to_string(program().calls.size()));
   const Call &call = program().calls[index];
-  const CallTime &time = executor.times()[index];
+  const CallTime &time = backend->times()[index];
   entry.kind = static_cast<echo_call_kind>(call.kind);
   entry.name = program().strings[call.name].c_str();
   entry.op = program().strings[call.op].c_str();
@@ -301,4 +347,6 @@ void Session::fillStatistics(echo_statistics &statistics) const {
   statistics.calls = program().calls.size();
   statistics.last_step_allocations = lastAllocations;
   statistics.training_steps = trainingSteps;
+  statistics.device = backend->name().c_str();
+  backend->fillStatistics(statistics);
 }

@@ -9,9 +9,9 @@
 #ifndef ECHO_RUNTIME_COMMON_SESSION_H
 #define ECHO_RUNTIME_COMMON_SESSION_H
 
+#include "Artifact.h"
+#include "Backend.h"
 #include "Memory.h"
-#include "cpu/Artifact.h"
-#include "cpu/Executor.h"
 #include "echo_runtime.h"
 
 #include <memory>
@@ -21,10 +21,11 @@
 namespace echo {
 
 /// What echo_runtime.h says of a session. Every function throws Error before
-/// it changes anything.
+/// it changes anything. When a device fails while it writes a tensor, the
+/// tensor has no value afterwards.
 class Session {
 public:
-  Session(const std::string &path, int threads);
+  Session(const std::string &path, const SessionOptions &options);
 
   const Program &program() const { return artifact.program(); }
   /// The index of a tensor, or -1.
@@ -39,7 +40,7 @@ public:
   void step();
   void save(const std::string &path) const;
   void load(const std::string &path);
-  void setProfiling(bool enabled) { executor.setProfiling(enabled); }
+  void setProfiling(bool enabled) { backend->setProfiling(enabled); }
   /// All fields but struct_size, as for the statistics.
   void fillProfileEntry(uint64_t call, echo_profile_entry &entry) const;
   /// All fields but struct_size.
@@ -49,15 +50,14 @@ private:
   /// Memory of a persistent tensor, of its own or the caller's; shared by
   /// reference count.
   struct Persistent {
-    std::unique_ptr<MappedMemory> owned;
-    char *data = nullptr;
+    std::unique_ptr<DeviceMemory> memory;
     bool hasValue = false;
   };
   enum class Source { None, Drawn, Given };
   /// Where a tensor's value is kept between steps.
   struct Slot {
     std::shared_ptr<Persistent> persistent; ///< parameters, states
-    std::unique_ptr<MappedMemory> staged;   ///< inputs, labels
+    std::unique_ptr<DeviceMemory> staged;   ///< inputs, labels
     Source source = Source::None;           ///< of a staged value
   };
 
@@ -66,17 +66,24 @@ private:
   void checkBytes(const Tensor &tensor, uint64_t bytes) const;
   bool hasValue(int32_t index) const;
   void requireValue(int32_t index) const;
-  /// The memory a tensor's value is read from; it has one.
-  const char *valueOf(int32_t index) const;
+  /// Copies a tensor's value, which it has.
+  void copyValue(int32_t index, void *data) const;
+  /// Copies the tensor's bytes into a persistent tensor's memory.
+  void assign(int32_t index, const void *data);
+  void draw(int32_t index, uint64_t seed);
   void resolve();
+  /// Nobody knows what a failed step has written.
+  void dropValues();
 
   Artifact artifact;
-  MappedMemory arena;
-  Executor executor;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<DeviceMemory> arena;
   Vector<Slot> slots; ///< one per tensor
   std::unordered_map<std::string_view, int32_t> indices;
-  bool resolved = false;
-  Vector<char *> regions;     ///< by number, when resolved
+  bool resolved = false, hasResults = false;
+  // When resolved; the regions by number.
+  Vector<char *> regions;
+  Vector<StagedInput> inputs;
   uint64_t steps = 0;         ///< of this session
   uint64_t trainingSteps = 0; ///< that made the persistent values
   uint64_t lastAllocations = 0;

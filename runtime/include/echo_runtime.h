@@ -34,10 +34,11 @@ extern "C" {
 typedef enum echo_status {
   ECHO_OK = 0,
   ECHO_INVALID_ARGUMENT = 1, /* a name, size, type or handle is wrong */
-  ECHO_INVALID_ARTIFACT = 2, /* not an artefact, other version, other CPU */
+  ECHO_INVALID_ARTIFACT = 2, /* not an artefact, other version or device */
   ECHO_IO_ERROR = 3,         /* a file can't be read or written */
   ECHO_OUT_OF_MEMORY = 4,
-  ECHO_LIBRARY_ERROR = 5     /* a library call failed */
+  ECHO_LIBRARY_ERROR = 5,    /* a library is missing, or a call of it failed */
+  ECHO_DEVICE_ERROR = 6      /* a kernel or the device failed */
 } echo_status;
 
 typedef enum echo_role {
@@ -64,6 +65,13 @@ typedef struct echo_session echo_session;
 typedef struct echo_session_options {
   size_t struct_size; /* sizeof(echo_session_options) */
   int32_t threads;    /* 0: all cores that this process may use */
+  /* "cpu", "sim" (a GPU simulated on the CPU, for tests), "cuda" (its device
+     0), "cuda:N"; NULL or "": the artefact's own, which is "cpu", "sim" if it
+     was compiled for nothing else, or "cuda". */
+  const char *device;
+  int32_t allow_tf32;    /* cuda: f32 products may round their operands */
+  int32_t without_graph; /* cuda: issue every call of every step anew */
+  int32_t reverse_order; /* sim: the last threads and blocks run first */
 } echo_session_options;
 
 typedef struct echo_tensor_info {
@@ -89,6 +97,15 @@ typedef struct echo_statistics {
   /* Steps since the session was initialized, with those before the checkpoint
      that was loaded; `steps` are those of this session. */
   uint64_t training_steps;
+  const char *device; /* "cpu", "cuda:0 NVIDIA H200"; valid as long as the
+                         session */
+  /* Of a GPU; 0 elsewhere, and where the device doesn't say. */
+  uint64_t device_bytes;       /* that this session allocated on it */
+  uint64_t device_free_bytes;  /* now, for all of its users */
+  uint64_t device_total_bytes;
+  uint64_t graph_steps;        /* steps that were replayed as a CUDA graph */
+  double power_watts;          /* now */
+  double energy_joules;        /* that the device took since the first step */
 } echo_statistics;
 
 typedef enum echo_call_kind {
@@ -161,22 +178,27 @@ ECHO_API echo_status echo_session_set(echo_session *session, const char *name,
 ECHO_API echo_status echo_session_get(const echo_session *session,
                                       const char *name, void *data,
                                       uint64_t bytes);
-/* The memory of a persistent tensor, for reading and writing between steps. */
+/* The memory of a persistent tensor, for reading and writing between steps. An
+   error on cuda, whose memory the host can't reach. */
 ECHO_API echo_status echo_session_data(echo_session *session, const char *name,
                                        void **data, uint64_t *bytes);
 /* Uses the caller's memory for a persistent tensor; it is aligned to 64 bytes
-   and outlives the session. Its content is taken as it is. */
+   and outlives the session. Its content is taken as it is. An error on cuda. */
 ECHO_API echo_status echo_session_bind(echo_session *session, const char *name,
                                        void *data, uint64_t bytes);
 /* Makes every persistent tensor of `session` that `source` has by the same
    name, type and shape the same memory: one model, several steps. A name with
-   another type or shape is an error and nothing changes. Returns in *shared,
-   if not NULL, how many tensors are shared. */
+   another type or shape, or a session on another device, is an error and
+   nothing changes. Returns in *shared, if not NULL, how many tensors are
+   shared. */
 ECHO_API echo_status echo_session_share(echo_session *session,
                                         echo_session *source, int32_t *shared);
 
 /* Runs one step. An input, label or persistent tensor without a value is an
-   error that names it. */
+   error that names it. When a kernel or the device fails (ECHO_DEVICE_ERROR),
+   no persistent tensor and no result has a value afterwards: set, initialize or
+   load them to go on. Where the device itself is lost the session can only be
+   closed, and every call says so. */
 ECHO_API echo_status echo_session_step(echo_session *session);
 
 /* Checkpoints: an .npz with every persistent tensor by name, and the number of
@@ -188,7 +210,8 @@ ECHO_API echo_status echo_session_save(const echo_session *session,
 ECHO_API echo_status echo_session_load(echo_session *session, const char *path);
 
 /* Profiling: switched on (enabled != 0), every step takes the time of each of
-   its calls, at the cost of one look at the clock per call; a step still
+   its calls, at the cost of one look at the clock per call (on cuda: of one
+   event per call, and the step isn't replayed as a graph); a step still
    allocates nothing. Switching on sets all times to zero, also when it was on;
    after switching off the times can still be read. */
 ECHO_API echo_status echo_session_set_profiling(echo_session *session,

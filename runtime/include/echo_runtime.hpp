@@ -56,9 +56,17 @@ inline echo_machine_rates measureMachine(int threads = 0) {
 /// A session that is closed at the end of its life. Movable, not copyable.
 class Session {
 public:
-  explicit Session(const std::string &path, int threads = 0) {
-    echo_session_options options{sizeof(echo_session_options), threads};
-    check(echo_session_open(path.c_str(), &options, &session));
+  /// `device` as in echo_session_options.
+  explicit Session(const std::string &path, int threads = 0,
+                   const std::string &device = "") {
+    echo_session_options options{};
+    options.threads = threads;
+    options.device = device.c_str();
+    open(path, options);
+  }
+  /// struct_size is filled in here.
+  Session(const std::string &path, const echo_session_options &options) {
+    open(path, options);
   }
   ~Session() { echo_session_close(session); }
   Session(const Session &) = delete;
@@ -170,6 +178,11 @@ public:
   }
 
 private:
+  void open(const std::string &path, echo_session_options options) {
+    options.struct_size = sizeof(options);
+    check(echo_session_open(path.c_str(), &options, &session));
+  }
+
   echo_session *session = nullptr;
 };
 

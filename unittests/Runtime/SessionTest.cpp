@@ -235,7 +235,8 @@ TEST_F(SessionTest, BadArguments) {
             ECHO_INVALID_ARGUMENT);
   EXPECT_EQ(handle, nullptr);
   EXPECT_EQ(echo_session_open("x", nullptr, nullptr), ECHO_INVALID_ARGUMENT);
-  echo_session_options options{3, 0};
+  echo_session_options options{};
+  options.struct_size = 3;
   EXPECT_EQ(echo_session_open(step().c_str(), &options, &handle),
             ECHO_INVALID_ARGUMENT);
   EXPECT_EQ(echo_session_num_tensors(nullptr), 0);
@@ -243,6 +244,49 @@ TEST_F(SessionTest, BadArguments) {
   EXPECT_EQ(echo_session_find_tensor(handle, nullptr), -1);
   echo_session_close(nullptr);
   EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "threads is -1", Session(step(), -1));
+}
+
+TEST_F(SessionTest, OptionsOfOtherVersions) {
+  // The first version's struct: what follows isn't read.
+  struct {
+    size_t struct_size;
+    int32_t threads;
+    int32_t padding;
+    const char *device;
+  } old{16, 1, -1, reinterpret_cast<const char *>(1)};
+  echo_session *handle = nullptr;
+  auto open = [&](void *options) {
+    echo_status status =
+        echo_session_open(step().c_str(),
+                          static_cast<echo_session_options *>(options),
+                          &handle);
+    echo_session_close(handle);
+    return status;
+  };
+  EXPECT_EQ(open(&old), ECHO_OK) << echo_last_error();
+  // One that knows more: an error if it says more.
+  struct {
+    echo_session_options options;
+    uint64_t more;
+  } later{};
+  later.options.struct_size = sizeof(later);
+  EXPECT_EQ(open(&later), ECHO_OK) << echo_last_error();
+  later.more = 1;
+  EXPECT_EQ(open(&later), ECHO_INVALID_ARGUMENT);
+}
+
+TEST_F(SessionTest, Devices) {
+  EXPECT_STREQ(Session(step()).statistics().device, "cpu");
+  EXPECT_STREQ(Session(step(), 1, "cpu").statistics().device, "cpu");
+  EXPECT_EQ(Session(step()).statistics().device_total_bytes, 0u);
+  for (const char *device : {"CPU", "cuda:", "cuda:x", "cuda:-1", "cuda:1x",
+                             "cuda:99999999999", "gpu", "sim:0"})
+    EXPECT_ERROR(ECHO_INVALID_ARGUMENT,
+                 std::string("unknown device '") + device,
+                 Session(step(), 1, device));
+  for (const char *device : {"sim", "cuda", "cuda:0"})
+    EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "is compiled for 'cpu'",
+                 Session(step(), 1, device));
 }
 
 TEST_F(SessionTest, LastErrorIsPerThread) {

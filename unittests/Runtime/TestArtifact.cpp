@@ -135,6 +135,108 @@ void (*const echo_kernels[])(void *const *, int64_t, int64_t) = {
 )";
 }
 
+Program test::makeGpuStepProgram() {
+  Program p = makeStepProgram();
+  p.target = "cuda";
+  p.cpu = "";
+  p.arenaAlignment = 256;
+  p.arenaBytes = 768;
+  p.workspaceOffset = 512;
+  p.workspaceBytes = 256;
+  p.kernels = {
+      // y and t, d in the place of y, the loss; a thread per element.
+      {"difference",
+       {1, 1, 1},
+       {kRows * kOut, 1, 1},
+       0,
+       {{32, false}, {32, false}, {32, true}, {4, true}},
+       1},
+      // w, b, the gradient of w, d, rate; a block per column.
+      {"update",
+       {kOut, 1, 1},
+       {kIn, 1, 1},
+       0,
+       {{24, true}, {8, true}, {24, false}, {32, false}, {4, false}},
+       1},
+      {"count", {1, 1, 1}, {1, 1, 1}, 0, {{8, true}}, 1}};
+  return p;
+}
+
+const char *test::gpuStepKernels() {
+  return R"(
+#include "sim/Device.h"
+const struct echo_sim_functions *echo_sim_functions;
+
+static float load(const float *address) {
+  echo_sim_functions->access(address, 4, 4, ECHO_SIM_READ);
+  return *address;
+}
+static void store(float *address, float value) {
+  echo_sim_functions->access(address, 4, 4, ECHO_SIM_WRITE);
+  *address = value;
+}
+
+static float squares[8];
+static void difference(void **arguments) {
+  float *y = *(float **)arguments[0], *t = *(float **)arguments[1];
+  float *d = *(float **)arguments[2], *loss = *(float **)arguments[3];
+  int64_t rows = *(int64_t *)arguments[4];
+  uint32_t thread = echo_sim_functions->thread_id(0);
+  float difference = load(y + thread) - load(t + thread);
+  store(d + thread, difference);
+  store(squares + thread, difference * difference);
+#if FAULT == 1
+  store(d + 8 + thread, 0);
+#elif FAULT == 2
+  store(squares, 0);
+#elif FAULT == 3
+  store(t + thread, 0);
+#elif FAULT == 4
+  if (thread == 5)
+    return;
+#endif
+  echo_sim_functions->barrier(0);
+  if (thread != 0)
+    return;
+  float sum = 0;
+  for (int64_t i = 0; i < rows * 2; ++i)
+    sum += load(squares + i);
+  store(loss, sum);
+}
+
+static void update(void **arguments) {
+  float *w = *(float **)arguments[0], *b = *(float **)arguments[1];
+  float *gradient = *(float **)arguments[2], *d = *(float **)arguments[3];
+  float *rate = *(float **)arguments[4];
+  int64_t rows = *(int64_t *)arguments[5];
+  uint32_t column = echo_sim_functions->block_id(0);
+  uint32_t row = echo_sim_functions->thread_id(0);
+  uint32_t i = row * 2 + column;
+  store(w + i, load(w + i) - load(rate) * load(gradient + i));
+  if (row != 0)
+    return;
+  float sum = 0;
+  for (int64_t j = 0; j < rows; ++j)
+    sum += load(d + j * 2 + column);
+  store(b + column, load(b + column) - load(rate) * sum);
+}
+
+static void count(void **arguments) {
+  int64_t *value = *(int64_t **)arguments[0];
+  echo_sim_functions->access(value, 8, 8, ECHO_SIM_READ);
+  echo_sim_functions->access(value, 8, 8, ECHO_SIM_WRITE);
+  *value += *(int64_t *)arguments[1];
+}
+
+static const struct echo_sim_variable shared[] = {{squares, sizeof(squares)}};
+const struct echo_sim_kernel echo_sim_kernels[] = {
+    {"count", count, 0, 0},
+    {"difference", difference, shared, 1},
+    {"update", update, 0, 0}};
+const uint64_t echo_sim_num_kernels = 3;
+)";
+}
+
 Folder::Folder() {
   std::string pattern =
       (std::filesystem::temp_directory_path() / "echo-test-XXXXXX").string();
@@ -148,24 +250,73 @@ Folder::~Folder() {
   std::filesystem::remove_all(root, ignored);
 }
 
-void test::compileArtifact(const std::string &path, const std::string &kernels,
-                           const std::string &bytes, uint64_t size) {
-  std::ostringstream source;
-  source << "#include <stdint.h>\n" << kernels;
-  source << "const uint64_t echo_program_size = "
-         << (size == UINT64_MAX ? bytes.size() : size) << "u;\n"
-         << "const unsigned char echo_program[] = {";
+/// `bytes` as a C array.
+static void addArray(std::ostream &source, const std::string &name,
+                     const std::string &bytes) {
+  source << "const unsigned char " << name
+         << "[] __attribute__((aligned(8))) = {";
   for (unsigned char byte : bytes)
     source << int(byte) << ",";
   source << "};\n";
-  write(path + ".c", source.str());
-  // A new file by rename, as echo-compile makes it.
-  std::string command = std::string(ECHO_TEST_CC) +
-                        " -O1 -shared -fPIC -ffp-contract=off -o '" + path +
+}
+
+static void addProgram(std::ostream &source, const std::string &bytes,
+                       uint64_t size) {
+  source << "const uint64_t echo_program_size = "
+         << (size == UINT64_MAX ? bytes.size() : size) << "u;\n";
+  addArray(source, "echo_program", bytes);
+}
+
+/// Compiles C to a new file and renames it, as echo-compile does.
+static void compileSource(const std::string &path, const std::string &source) {
+  write(path + ".c", source);
+  std::string command = std::string(ECHO_TEST_CC) + " -I'" +
+                        ECHO_RUNTIME_SOURCE_DIR +
+                        "' -O1 -shared -fPIC -ffp-contract=off -o '" + path +
                         ".new' '" + path + ".c'";
   if (std::system(command.c_str()) != 0)
     throw std::runtime_error("can't compile " + path);
   std::filesystem::rename(path + ".new", path);
+}
+
+void test::compileArtifact(const std::string &path, const std::string &kernels,
+                           const std::string &bytes, uint64_t size) {
+  std::ostringstream source;
+  source << "#include <stdint.h>\n" << kernels;
+  addProgram(source, bytes, size);
+  compileSource(path, source.str());
+}
+
+std::string test::compileHostObject(const Folder &folder,
+                                    const std::string &source) {
+  std::string path = folder.path("object.so");
+  compileSource(path, source);
+  return read(path);
+}
+
+void test::compileGpuArtifact(const std::string &path, const Program &program,
+                              const std::vector<TestImage> &images) {
+  std::ostringstream source;
+  source << "#include <stdint.h>\n";
+  addProgram(source, program.serialize(), UINT64_MAX);
+  for (size_t i = 0; i < images.size(); ++i)
+    addArray(source, "image" + std::to_string(i), images[i].bytes);
+  source << "const struct { const char *chip; uint64_t kind; const void *data; "
+            "uint64_t bytes; } echo_images[] = {\n";
+  for (size_t i = 0; i < images.size(); ++i)
+    source << "{\"" << images[i].chip << "\", "
+           << static_cast<uint64_t>(images[i].kind) << ", image" << i << ", "
+           << images[i].bytes.size() << "},\n";
+  source << "};\nconst uint64_t echo_num_images = " << images.size() << ";\n";
+  compileSource(path, source.str());
+}
+
+void test::compileGpuStep(const Folder &folder, const std::string &path,
+                          int fault, const Program &program) {
+  std::string source = "#define FAULT " + std::to_string(fault) + "\n";
+  std::string object = compileHostObject(folder, source + gpuStepKernels());
+  compileGpuArtifact(path, program,
+                     {{"sim", ImageKind::HostObject, std::move(object)}});
 }
 
 void test::compileStep(const std::string &path, const Program &program) {

@@ -20,7 +20,8 @@ static void check(echo_status status) {
 }
 
 int main(int argc, char **argv) {
-  echo_session_options options = {sizeof(echo_session_options), 2};
+  echo_session_options options = {.struct_size = sizeof(options),
+                                  .threads = 2};
   echo_session *session = NULL;
   echo_statistics statistics;
   float first = 0, loss = 0;

@@ -1,4 +1,4 @@
-//===- Executor.cpp - Walks the call table on the CPU ---------------------===//
+//===- HostBackend.cpp - Walks the call table on the CPU ------------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Executor.h"
+#include "HostBackend.h"
 
 #include "Error.h"
 #include "Gemm.h"
@@ -18,59 +18,76 @@
 
 using namespace echo;
 
-static_assert(sizeof(void *) == sizeof(int64_t),
-              "kernel parameters travel in pointer-sized slots");
+namespace {
 
-Executor::Executor(const Program &program, const KernelFunction *kernels,
-                   int threads) try
-    : program(program), kernels(kernels), pool(checkThreads(threads)) {
+class MappedRegion final : public DeviceMemory {
+public:
+  MappedRegion(uint64_t bytes, uint64_t alignment, const std::string &purpose)
+      : memory(bytes, alignment, purpose.c_str()) {
+    start = hostStart = memory.data();
+  }
+
+private:
+  MappedMemory memory;
+};
+
+class CallersRegion final : public DeviceMemory {
+public:
+  explicit CallersRegion(void *data) {
+    start = hostStart = static_cast<char *>(data);
+  }
+};
+
+} // namespace
+
+HostBackend::HostBackend(const Program &program, int threads) try
+    : program(program), pool(checkThreads(threads)) {
   claimOpenBLAS();
 } catch (const std::system_error &error) {
   throw Error(ECHO_LIBRARY_ERROR,
               std::string("can't start the threads: ") + error.what());
 }
 
-void Executor::resolve(const Vector<char *> &regions) {
-  size_t total = 0;
-  for (const Call &call : program.calls)
-    total += call.numOperands +
-             (call.kind == CallKind::Kernel ? call.numParameters : 0);
-  // Memory of an earlier call is taken again.
-  slots.clear();
-  firstSlot.clear();
-  slots.reserve(total);
-  firstSlot.reserve(program.calls.size());
-  for (const Call &call : program.calls) {
-    firstSlot.push_back(slots.size());
-    for (uint32_t i = 0; i < call.numOperands; ++i) {
-      const Location &operand = program.operands[call.firstOperand + i];
-      slots.push_back(regions[operand.region] + operand.offset);
-    }
-    if (call.kind != CallKind::Kernel)
-      continue;
-    for (uint32_t i = 0; i < call.numParameters; ++i) {
-      void *slot;
-      std::memcpy(&slot, &program.parameters[call.firstParameter + i],
-                  sizeof(slot));
-      slots.push_back(slot);
-    }
-  }
+bool HostBackend::sharesMemoryWith(const Backend &other) const {
+  return dynamic_cast<const HostBackend *>(&other) != nullptr;
 }
 
-void Executor::runKernel(const Call &call, void *const *args) {
-  KernelFunction kernel = kernels[call.function];
-  auto chunks = static_cast<int64_t>(call.chunks);
-  if (chunks == 1) {
-    kernel(args, 0, 1);
-    return;
-  }
-  pool.run(chunks, [kernel, args](int64_t begin, int64_t end) {
-    kernel(args, begin, end);
-  });
+std::unique_ptr<DeviceMemory>
+HostBackend::allocate(uint64_t bytes, uint64_t alignment,
+                      const std::string &purpose) {
+  return std::make_unique<MappedRegion>(bytes, alignment, purpose);
+}
+
+std::unique_ptr<DeviceMemory>
+HostBackend::allocateStaging(uint64_t bytes, const std::string &purpose) {
+  constexpr uint64_t kAlignment = 64;
+  return std::make_unique<MappedRegion>(bytes, kAlignment, purpose);
+}
+
+std::unique_ptr<DeviceMemory> HostBackend::wrap(void *data) {
+  return std::make_unique<CallersRegion>(data);
+}
+
+void HostBackend::copyIn(char *target, const void *source, uint64_t bytes) {
+  if (bytes != 0)
+    std::memmove(target, source, bytes);
+}
+
+void HostBackend::copyOut(void *target, const char *source,
+                          uint64_t bytes) const {
+  if (bytes != 0)
+    std::memmove(target, source, bytes);
+}
+
+void HostBackend::resolve(const Vector<char *> &regions,
+                          const Vector<StagedInput> &staged) {
+  arena = regions[0];
+  inputs = staged;
+  slots.resolve(program, regions);
 }
 
 /// Source and target are the same buffer or don't overlap.
-void Executor::runCopy(char *target, const char *source, int64_t bytes) {
+void HostBackend::runCopy(char *target, const char *source, int64_t bytes) {
   // One thread reaches less than the memory's bandwidth.
   constexpr int64_t kChunk = int64_t(1) << 18;
   if (target == source || bytes == 0)
@@ -81,9 +98,9 @@ void Executor::runCopy(char *target, const char *source, int64_t bytes) {
   });
 }
 
-void Executor::runCall(size_t index) {
+void HostBackend::runCall(size_t index) {
   const Call &call = program.calls[index];
-  void *const *args = slots.data() + firstSlot[index];
+  void *const *args = slots.of(index);
   const int64_t *parameters = program.parameters.data() + call.firstParameter;
   switch (call.kind) {
   case CallKind::Kernel:
@@ -101,16 +118,18 @@ void Executor::runCall(size_t index) {
   }
 }
 
-void Executor::run() {
+void HostBackend::run() {
   // Another user of OpenBLAS in this process may have changed it.
   claimOpenBLAS();
+  for (const StagedInput &input : inputs)
+    std::memcpy(arena + input.offset, input.source, input.bytes);
   if (profiling)
     return runProfiled();
   for (size_t i = 0; i < program.calls.size(); ++i)
     runCall(i);
 }
 
-void Executor::runProfiled() {
+void HostBackend::runProfiled() {
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now(), begin = start;
   for (size_t i = 0; i < program.calls.size(); ++i) {
@@ -126,7 +145,7 @@ void Executor::runProfiled() {
   }
 }
 
-void Executor::setProfiling(bool enabled) {
+void HostBackend::setProfiling(bool enabled) {
   if (enabled)
     callTimes = Vector<CallTime>(program.calls.size());
   profiling = enabled;

@@ -8,10 +8,10 @@
 
 #include "Artifact.h"
 
-#include "CpuFeatures.h"
 #include "Error.h"
 #include "Files.h"
-#include "Gemm.h"
+#include "cpu/CpuFeatures.h"
+#include "cpu/Gemm.h"
 
 #include <cerrno>
 #include <cstring>
@@ -39,12 +39,12 @@ constexpr int kMachine = EM_AARCH64;
 #error "no machine known for this target"
 #endif
 
-/// Checks that the file holds every byte its ELF headers speak of: the loader
-/// maps what it is told and a truncated file would end the process.
-void checkElf(const std::string &path) {
-  std::string file = readFile(path);
+/// Checks that an ELF shared object holds every byte its headers speak of: the
+/// loader maps what it is told and a truncated file would end the process.
+void checkElf(const std::string &path, std::string_view file,
+              const std::string &what = "") {
   auto invalid = [&](const char *message) {
-    throwInvalidArtifact(path, message);
+    throwInvalidArtifact(path, what + message);
   };
   Elf64_Ehdr header;
   if (file.size() < sizeof(header) ||
@@ -129,14 +129,23 @@ Symbol findSymbol(void *handle, const std::string &path, const char *name) {
   return symbol;
 }
 
+uint64_t readNumber(void *handle, const std::string &path, const char *name) {
+  Symbol symbol = findSymbol(handle, path, name);
+  uint64_t number;
+  if (symbol.bytes != 0 && symbol.bytes < sizeof(number))
+    throwInvalidArtifact(path, std::string(name) + " isn't 64 bits wide");
+  std::memcpy(&number, symbol.address, sizeof(number));
+  return number;
+}
+
 } // namespace
 
-Artifact::Artifact(const std::string &path) {
+Artifact::Artifact(const std::string &path) : file(path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0)
     throw Error(ECHO_IO_ERROR,
                 "can't read '" + path + "': " + std::strerror(errno));
-  checkElf(path);
+  checkElf(path, readFile(path));
   // Without a slash the loader would search its own folders.
   std::string name = path.find('/') == std::string::npos ? "./" + path : path;
   if (!openFiles().add(name, status))
@@ -144,7 +153,7 @@ Artifact::Artifact(const std::string &path) {
                                "earlier one is open; close that first");
   key = name;
   try {
-    load(path);
+    load();
   } catch (...) {
     if (handle)
       dlclose(handle);
@@ -158,58 +167,100 @@ Artifact::~Artifact() {
   openFiles().remove(key);
 }
 
-void Artifact::load(const std::string &path) {
+void Artifact::load() {
   handle = dlopen(key.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    throwInvalidArtifact(path, dlerror());
-  Symbol bytes = findSymbol(handle, path, "echo_program");
-  Symbol size = findSymbol(handle, path, "echo_program_size");
-  uint64_t programBytes;
-  if (size.bytes != 0 && size.bytes < sizeof(programBytes))
-    throwInvalidArtifact(path, "echo_program_size isn't 64 bits wide");
-  std::memcpy(&programBytes, size.address, sizeof(programBytes));
+    throwInvalidArtifact(file, dlerror());
+  Symbol bytes = findSymbol(handle, file, "echo_program");
+  uint64_t programBytes = readNumber(handle, file, "echo_program_size");
   if (bytes.bytes != 0 && programBytes > bytes.bytes)
-    throwInvalidArtifact(path, "echo_program has " +
+    throwInvalidArtifact(file, "echo_program has " +
                                    std::to_string(bytes.bytes) +
                                    " bytes, echo_program_size says " +
                                    std::to_string(programBytes));
   std::string error;
   if (!Program::parse({static_cast<const char *>(bytes.address), programBytes},
                       contents, error))
-    throwInvalidArtifact(path, error);
-  if (contents.target != "cpu")
-    throwInvalidArtifact(path, "compiled for target '" + contents.target +
-                                   "'; this runtime runs 'cpu'");
-  std::vector<std::string> missing = missingFeatures(contents.features);
-  if (!missing.empty()) {
-    std::string list;
-    for (const std::string &feature : missing)
-      list += (list.empty() ? "" : ", ") + feature;
-    throwInvalidArtifact(path, "compiled for the CPU '" + contents.cpu +
-                                   "', this one lacks: " + list);
-  }
+    throwInvalidArtifact(file, error);
   for (size_t i = 0; i < contents.calls.size(); ++i) {
     const Call &call = contents.calls[i];
     if (call.kind == CallKind::Gemm &&
         !canRunGemm(
             GemmParameters::read(&contents.parameters[call.firstParameter])))
-      throwInvalidArtifact(path, "call " + std::to_string(i) + " (" +
+      throwInvalidArtifact(file, "call " + std::to_string(i) + " (" +
                                      contents.strings[call.name] + " at " +
                                      contents.strings[call.layer] +
                                      "): a matrix extent above 2^31 - 1");
   }
+  if (contents.target == "cpu")
+    loadKernels();
+  else if (contents.target == "cuda")
+    loadImages();
+  else
+    throwInvalidArtifact(file, "compiled for target '" + contents.target +
+                                   "'; this runtime runs 'cpu' and 'cuda'");
+}
+
+void Artifact::loadKernels() {
+  std::vector<std::string> missing = missingFeatures(contents.features);
+  if (!missing.empty()) {
+    std::string list;
+    for (const std::string &feature : missing)
+      list += (list.empty() ? "" : ", ") + feature;
+    throwInvalidArtifact(file, "compiled for the CPU '" + contents.cpu +
+                                   "', this one lacks: " + list);
+  }
   if (contents.kernels.empty())
     return;
-  Symbol kernels = findSymbol(handle, path, "echo_kernels");
+  Symbol kernels = findSymbol(handle, file, "echo_kernels");
   if (kernels.bytes != 0 &&
       kernels.bytes < contents.kernels.size() * sizeof(KernelFunction))
-    throwInvalidArtifact(path, "echo_kernels is too small for " +
+    throwInvalidArtifact(file, "echo_kernels is too small for " +
                                    std::to_string(contents.kernels.size()) +
                                    " kernels");
   functions = static_cast<const KernelFunction *>(kernels.address);
   for (size_t i = 0; i < contents.kernels.size(); ++i)
     if (!functions[i])
-      throwInvalidArtifact(path, "kernel " + std::to_string(i) + " '" +
+      throwInvalidArtifact(file, "kernel " + std::to_string(i) + " '" +
                                      contents.kernels[i].name +
                                      "' is missing");
+}
+
+void Artifact::loadImages() {
+  if (contents.kernels.empty())
+    return;
+  uint64_t count = readNumber(handle, file, "echo_num_images");
+  Symbol table = findSymbol(handle, file, "echo_images");
+  if (table.bytes != 0 && count > table.bytes / sizeof(Image))
+    throwInvalidArtifact(file, "echo_images is too small for " +
+                                   std::to_string(count) + " images");
+  auto *images = static_cast<const Image *>(table.address);
+  for (uint64_t i = 0; i < count; ++i) {
+    const Image &image = images[i];
+    std::string what = "image " + std::to_string(i) + ": ";
+    if (!image.chip || !image.data)
+      throwInvalidArtifact(file, what + "its chip or its bytes are missing");
+    what = "image for '" + std::string(image.chip) + "': ";
+    std::string_view bytes(static_cast<const char *>(image.data), image.bytes);
+    switch (static_cast<ImageKind>(image.kind)) {
+    case ImageKind::Cubin:
+      if (bytes.substr(0, SELFMAG) != std::string_view(ELFMAG, SELFMAG))
+        throwInvalidArtifact(file, what + "not a cubin");
+      break;
+    case ImageKind::PTX:
+      if (bytes.empty() || bytes.find('\0') != bytes.size() - 1)
+        throwInvalidArtifact(file, what + "expected a text that ends with its "
+                                          "only zero byte");
+      break;
+    case ImageKind::HostObject:
+      checkElf(file, bytes, what);
+      break;
+    default:
+      throwInvalidArtifact(file, what + "unknown kind " +
+                                     std::to_string(image.kind));
+    }
+    gpuImages.push_back(image);
+  }
+  if (gpuImages.empty())
+    throwInvalidArtifact(file, "it has no image of its kernels");
 }

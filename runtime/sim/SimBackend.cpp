@@ -1,0 +1,97 @@
+//===- SimBackend.cpp - A GPU that is simulated on the CPU ----------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sim/SimBackend.h"
+
+#include "Artifact.h"
+#include "Error.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace echo;
+
+static bool isSet(const char *variable, std::string_view value) {
+  const char *found = std::getenv(variable);
+  return found && found == value;
+}
+
+SimBackend::SimBackend(const Artifact &artifact, const SessionOptions &options)
+    : HostBackend(artifact.program(), options.threads) {
+  launchOptions.isReverse =
+      options.isReverse || isSet("ECHO_SIM_ORDER", "reverse");
+  launchOptions.findsRaces = !isSet("ECHO_SIM_RACES", "off");
+  if (program.kernels.empty())
+    return;
+  auto fail = [&](const std::string &message) {
+    throw Error(ECHO_INVALID_ARTIFACT,
+                "'" + artifact.path() + "': " + message);
+  };
+  const Image *image = nullptr;
+  std::string chips;
+  for (const Image &candidate : artifact.images()) {
+    if (candidate.kind == static_cast<uint64_t>(ImageKind::HostObject))
+      image = &candidate;
+    chips += (chips.empty() ? "" : ", ") + std::string(candidate.chip);
+  }
+  if (!image)
+    fail("compiled for " + chips + "; the simulator needs --chip=sim");
+  std::string error =
+      object.load({static_cast<const char *>(image->data), image->bytes});
+  if (!error.empty())
+    fail("image for 'sim': " + error);
+  for (const Kernel &kernel : program.kernels) {
+    kernels.push_back(object.find(kernel.name));
+    if (!kernels.back())
+      fail("image for 'sim': no kernel '" + kernel.name + "'");
+    if (kernel.sharedBytes != 0)
+      fail("kernel '" + kernel.name +
+           "' takes dynamic shared memory, which the simulator doesn't have");
+  }
+}
+
+void SimBackend::run() {
+  std::memset(arena, 0xff, program.arenaBytes);
+  HostBackend::run();
+}
+
+void SimBackend::runKernel(const Call &call, void *const *args) {
+  const Kernel &kernel = program.kernels[call.function];
+  const echo_sim_kernel &compiled = *kernels[call.function];
+  sim::Launch launch;
+  launch.kernel = kernel.name;
+  launch.function = compiled.function;
+  launch.grid = {kernel.grid[0], kernel.grid[1], kernel.grid[2]};
+  launch.block = {kernel.block[0], kernel.block[1], kernel.block[2]};
+  if (launch.grid.count() == 0)
+    return;
+  std::vector<void *> addresses;
+  for (size_t i = 0; i < kernel.arguments.size() + kernel.numParameters; ++i)
+    addresses.push_back(const_cast<void **>(args + i));
+  launch.arguments = addresses.data();
+  for (size_t i = 0; i < kernel.arguments.size(); ++i)
+    launch.buffers.push_back({args[i],
+                              static_cast<size_t>(kernel.arguments[i].bytes),
+                              !kernel.arguments[i].isWritten});
+  launch.shared = sim::sharedVariables(compiled);
+  sim::LaunchResult result = sim::launch(launch, launchOptions);
+  if (!result.isOk())
+    throwFaults(call, result);
+}
+
+void SimBackend::throwFaults(const Call &call,
+                             const sim::LaunchResult &result) const {
+  std::string text =
+      "call " + std::to_string(&call - program.calls.data()) + " (" +
+      program.strings[call.name] + " at " + program.strings[call.layer] + "): ";
+  for (const sim::Fault &fault : result.faults)
+    text += (&fault == result.faults.data() ? "" : "\n") + describe(fault);
+  if (result.numMoreFaults != 0)
+    text += "\nand " + std::to_string(result.numMoreFaults) + " more";
+  throw Error(ECHO_DEVICE_ERROR, text);
+}

@@ -1,0 +1,725 @@
+//===- CudaSessionTest.cpp - Sessions on the fake CUDA device -------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// No GPU has run any of this: the driver, cuBLAS and NVML are
+// runtime/testing/FakeCuda.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestArtifact.h"
+#include "echo_runtime.hpp"
+#include "testing/FakeCuda.h"
+
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <thread>
+
+using namespace echo;
+using namespace echo::test;
+using runtime::Session;
+
+namespace {
+
+/// The functions that control the library which the runtime loads.
+struct Fake {
+  Fake() {
+    void *handle = dlopen(ECHO_FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      throw std::runtime_error(dlerror());
+    find(set, handle, "echo_fake_set");
+    find(get, handle, "echo_fake_get");
+    find(message, handle, "echo_fake_message");
+    find(reset, handle, "echo_fake_reset");
+  }
+  template <typename Function>
+  static void find(Function *&function, void *handle, const char *name) {
+    function = reinterpret_cast<Function *>(dlsym(handle, name));
+    if (!function)
+      throw std::runtime_error(name);
+  }
+
+  decltype(echo_fake_set) *set = nullptr;
+  decltype(echo_fake_get) *get = nullptr;
+  decltype(echo_fake_message) *message = nullptr;
+  decltype(echo_fake_reset) *reset = nullptr;
+};
+
+class CudaSession : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    folder = new Folder;
+    fake = new Fake;
+    compileStep(folder->path("cpu.so"));
+    compileGpuStep(*folder, folder->path("gpu.so"));
+  }
+  static void TearDownTestSuite() {
+    delete folder;
+    delete fake;
+  }
+  void SetUp() override {
+    for (const char *name : {"ECHO_CUDA_DRIVER", "ECHO_CUBLAS", "ECHO_NVML"})
+      setenv(name, ECHO_FAKE_CUDA_LIBRARY, 1);
+    fake->reset();
+  }
+  /// Every session is closed: nothing is left, nothing was misused.
+  void TearDown() override {
+    for (const char *counter :
+         {"contexts", "allocations", "allocated_bytes", "host_allocations",
+          "modules", "streams", "events", "graphs", "graph_execs",
+          "blas_handles", "blas_descriptors", "nvml_users", "leaks", "misuse"})
+      EXPECT_EQ(fake->get(counter), 0) << counter << ": " << fake->message();
+  }
+
+  static std::string gpu() { return folder->path("gpu.so"); }
+  static Session open(const std::string &path = gpu()) {
+    return Session(path, 1, "cuda");
+  }
+
+  static Folder *folder;
+  static Fake *fake;
+};
+Folder *CudaSession::folder = nullptr;
+Fake *CudaSession::fake = nullptr;
+
+template <typename Function>
+std::string errorOf(Function &&function, echo_status status) {
+  try {
+    function();
+  } catch (const runtime::Error &error) {
+    EXPECT_EQ(error.status(), status) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "expected an error";
+  return "";
+}
+
+#define EXPECT_ERROR(status, text, ...)                                        \
+  do {                                                                         \
+    std::string found = errorOf([&] { __VA_ARGS__; }, status);                 \
+    EXPECT_NE(found.find(text), std::string::npos) << found;                   \
+  } while (false)
+
+/// w, b, loss and y after some steps.
+std::vector<float> valuesOf(const Session &session) {
+  std::vector<float> values;
+  for (const char *name : {"w", "b", "loss", "y"})
+    for (float value : session.get<float>(name))
+      values.push_back(value);
+  return values;
+}
+
+std::vector<float> expectedValues(const std::string &path, int steps) {
+  Session session(path);
+  session.initialize(7);
+  for (int i = 0; i < steps; ++i)
+    session.step();
+  return valuesOf(session);
+}
+
+TEST_F(CudaSession, GivesTheBitsOfTheCPU) {
+  Session session = open();
+  EXPECT_STREQ(session.statistics().device, "cuda:0 Fake");
+  session.initialize(7);
+  for (int i = 1; i <= 4; ++i) {
+    session.step();
+    EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), i));
+    EXPECT_EQ(session.get<int64_t>("count")[0], i);
+    // The first step isn't a graph, all others are.
+    EXPECT_EQ(session.statistics().graph_steps, uint64_t(i - 1));
+    EXPECT_EQ(fake->get("graph_launches"), i - 1);
+  }
+  // Two products each, one of them with a bias; three kernels.
+  EXPECT_EQ(fake->get("products"), 8);
+  EXPECT_EQ(fake->get("epilogues"), 4);
+  EXPECT_EQ(fake->get("launches"), 12);
+}
+
+TEST_F(CudaSession, WithoutGraph) {
+  echo_session_options options{};
+  options.device = "cuda:0";
+  options.without_graph = 1;
+  Session session(gpu(), options);
+  session.initialize(7);
+  for (int i = 0; i < 3; ++i)
+    session.step();
+  EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 3));
+  EXPECT_EQ(session.statistics().graph_steps, 0u);
+  EXPECT_EQ(fake->get("graph_launches"), 0);
+}
+
+TEST_F(CudaSession, BiasWithoutEpilogue) {
+  // The bias is copied to all rows, and the product added to it.
+  fake->set("has_epilogue", 0);
+  Session session = open();
+  session.initialize(7);
+  for (int i = 0; i < 3; ++i)
+    session.step();
+  EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 3));
+  EXPECT_EQ(fake->get("epilogues"), 0);
+}
+
+Program makeGemmProgram(const std::string &target) {
+  Program p;
+  p.function = "gemm";
+  p.target = target;
+  p.arenaAlignment = 256;
+  p.strings = {"", "gemm"};
+  return p;
+}
+
+/// Appends the product of inputs "a<n>" and "b<n>" into the result "c<n>", or
+/// into a state when it accumulates, perhaps with a bias; n is the number of
+/// the call.
+void addGemm(Program &p, const GemmParameters &gemm, bool hasBias) {
+  std::string number = std::to_string(p.calls.size());
+  auto type = static_cast<DataType>(gemm.dataType);
+  auto firstOperand = static_cast<uint32_t>(p.operands.size());
+  auto firstParameter = static_cast<uint32_t>(p.parameters.size());
+  auto add = [&](const char *name, Role role, int64_t elements) {
+    uint64_t bytes = elements * bytesOf(type);
+    Location location{0, p.arenaBytes};
+    if (isPersistent(role))
+      location = {static_cast<uint32_t>(p.tensors.size() + 1), 0};
+    else
+      p.arenaBytes += (bytes + 255) / 256 * 256;
+    Init init = role == Role::Result ? Init() : Init{InitKind::Normal, 0, 1};
+    p.tensors.push_back({name + number, role, type, {elements}, bytes,
+                         location, init, false});
+    p.operands.push_back(location);
+  };
+  int64_t last = gemm.batch - 1;
+  add("a", Role::Input, gemm.m * gemm.k + last * gemm.strideA);
+  add("b", Role::Input, gemm.k * gemm.n + last * gemm.strideB);
+  add("c", gemm.accumulate ? Role::State : Role::Result,
+      gemm.m * gemm.n + last * gemm.strideC);
+  if (hasBias)
+    add("bias", Role::Input, gemm.n);
+  for (int64_t value :
+       {gemm.dataType, gemm.batch, gemm.m, gemm.n, gemm.k, gemm.transposeA,
+        gemm.transposeB, gemm.strideA, gemm.strideB, gemm.strideC,
+        gemm.accumulate})
+    p.parameters.push_back(value);
+  p.calls.push_back({CallKind::Gemm, 0, 0, firstOperand, hasBias ? 4u : 3u,
+                     firstParameter, 11, 0, 1, 1, 0, 0});
+}
+
+TEST_F(CudaSession, ProductsOfAllKinds) {
+  // Batches of c lie 40 elements apart, and a matrix takes 30 of them.
+  Program cpu = makeGemmProgram("cpu"), gpu = makeGemmProgram("cuda");
+  std::vector<GemmParameters> gemms;
+  for (DataType type : {DataType::F32, DataType::F64})
+    for (int transposes = 0; transposes < 4; ++transposes)
+      for (int kind = 0; kind < 3; ++kind) // plain, accumulating, with a bias
+        for (int64_t batch : {1, 3})
+          for (int64_t k : {0, 7}) {
+            GemmParameters gemm{static_cast<int64_t>(type), batch, 5, 6, k,
+                                transposes & 1, transposes >> 1, 5 * k, 0, 40,
+                                kind == 1};
+            gemms.push_back(gemm);
+            addGemm(cpu, gemm, kind == 2);
+            addGemm(gpu, gemm, kind == 2);
+          }
+  compileArtifact(folder->path("cpu-gemms.so"), "", cpu.serialize());
+  compileGpuArtifact(folder->path("gpu-gemms.so"), gpu, {});
+  Session expected(folder->path("cpu-gemms.so"));
+  Session session = open(folder->path("gpu-gemms.so"));
+  for (Session *each : {&expected, &session}) {
+    each->initialize(1);
+    each->step();
+    each->step();
+  }
+  EXPECT_EQ(session.statistics().graph_steps, 1u);
+  for (size_t i = 0; i < gemms.size(); ++i) {
+    std::string name = "c" + std::to_string(i);
+    auto elementBytes = bytesOf(static_cast<DataType>(gemms[i].dataType));
+    std::vector<char> c(expected.tensor(name).bytes), found(c.size());
+    expected.get(name, c.data(), c.size());
+    session.get(name, found.data(), found.size());
+    for (int64_t batch = 0; batch < gemms[i].batch; ++batch)
+      for (uint64_t byte = 0; byte < 30 * elementBytes; ++byte)
+        ASSERT_EQ(found[batch * 40 * elementBytes + byte],
+                  c[batch * 40 * elementBytes + byte])
+            << "product " << i;
+  }
+}
+
+TEST_F(CudaSession, OperandsThatAreAlignedOtherwise) {
+  // An algorithm for one alignment isn't taken for another: the fake library
+  // refuses that.
+  GemmParameters gemm{static_cast<int64_t>(DataType::F32), 1, 4, 4, 4, 0, 0,
+                      16, 16, 16, 0};
+  Program program = makeGemmProgram("cuda");
+  addGemm(program, gemm, true);
+  program.calls.push_back(program.calls[0]);
+  for (int i = 0; i < 4; ++i)
+    program.operands.push_back(program.operands[i]);
+  program.calls[1].firstOperand = 4;
+  for (int i : {4, 5, 6, 7})
+    program.operands[i].offset += 64 + 4 * i;
+  program.tensors[2].location = program.operands[6];
+  program.arenaBytes += 256;
+  std::string path = folder->path("aligned.so");
+  compileGpuArtifact(path, program, {});
+  Session session = open(path);
+  session.initialize(1);
+  for (int i = 0; i < 3; ++i)
+    session.step();
+  EXPECT_EQ(fake->get("epilogues"), 6);
+}
+
+TEST_F(CudaSession, Copies) {
+  Program program;
+  program.function = "copy";
+  program.target = "cuda";
+  program.arenaBytes = 2048;
+  program.strings = {"", "copy"};
+  program.tensors = {
+      {"x", Role::Input, DataType::F32, {200}, 800, {0, 0}, {}, false},
+      {"y", Role::Result, DataType::F32, {200}, 800, {0, 1024}, {}, false}};
+  program.operands = {{0, 0}, {0, 1024}};
+  program.parameters = {800};
+  program.calls = {{CallKind::Copy, 0, 0, 0, 2, 0, 1, 0, 1, 1, 0, 1600}};
+  std::string path = folder->path("copy.so");
+  compileGpuArtifact(path, program, {});
+  Session session = open(path);
+  std::vector<float> x(200);
+  for (int i = 0; i < 3; ++i) {
+    x.assign(200, static_cast<float>(i));
+    session.set("x", x);
+    session.step();
+    EXPECT_EQ(session.get<float>("y"), x);
+  }
+}
+
+TEST_F(CudaSession, SetGetSaveLoad) {
+  Session session = open();
+  session.initialize(3);
+  std::vector<float> w = {1, 2, 3, 4, 5, 6};
+  session.set("w", w);
+  EXPECT_EQ(session.get<float>("w"), w);
+  session.step();
+  session.step();
+  EXPECT_NE(session.get<float>("w"), w);
+  session.save(folder->path("model.npz"));
+  Session again = open();
+  again.load(folder->path("model.npz"));
+  EXPECT_EQ(again.get<float>("w"), session.get<float>("w"));
+  EXPECT_EQ(again.statistics().training_steps, 2u);
+  // The CPU goes on where the device was.
+  Session cpu(folder->path("cpu.so"));
+  cpu.load(folder->path("model.npz"));
+  EXPECT_EQ(cpu.get<float>("w"), session.get<float>("w"));
+}
+
+TEST_F(CudaSession, TheHostDoesntReachItsMemory) {
+  Session session = open();
+  session.initialize(1);
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT,
+               "parameter 'w' f32[3x2]: its memory is that of cuda:0 Fake",
+               session.data("w"));
+  alignas(64) float memory[6] = {};
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "can't be bound on cuda:0 Fake",
+               session.bind("w", memory, 24));
+  Session cpu(folder->path("cpu.so"));
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT,
+               "can't share the memory of cpu with a session on cuda:0 Fake",
+               session.share(cpu));
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT,
+               "can't share the memory of cuda:0 Fake with a session on cpu",
+               cpu.share(session));
+  session.step();
+}
+
+TEST_F(CudaSession, Share) {
+  auto first = std::make_unique<Session>(gpu(), 1, "cuda");
+  Session second = open();
+  first->initialize(1);
+  first->step();
+  first->step();
+  EXPECT_EQ(second.share(*first), 3);
+  second.initialize(1);
+  second.step();
+  EXPECT_EQ(first->get<float>("w"), second.get<float>("w"));
+  // What the graph of the first was captured on is still there.
+  first->step();
+  EXPECT_EQ(first->get<int64_t>("count")[0], 2);
+  first.reset();
+  second.step();
+  second.step();
+  EXPECT_EQ(second.get<int64_t>("count")[0], 4);
+  // Tensors that move are captured anew.
+  Session third = open();
+  third.initialize(5);
+  EXPECT_EQ(second.share(third), 3);
+  second.step();
+  EXPECT_EQ(third.get<int64_t>("count")[0], 1);
+  EXPECT_EQ(second.statistics().graph_steps, 3u);
+}
+
+TEST_F(CudaSession, SeveralDevices) {
+  fake->set("devices", 2);
+  Session first(gpu(), 1, "cuda:0"), second(gpu(), 1, "cuda:1");
+  EXPECT_STREQ(second.statistics().device, "cuda:1 Fake");
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "can't share", second.share(first));
+  EXPECT_ERROR(ECHO_DEVICE_ERROR, "no device cuda:2: the driver sees 2 devices",
+               Session(gpu(), 1, "cuda:2"));
+  for (Session *session : {&first, &second}) {
+    session->initialize(7);
+    session->step();
+    session->step();
+    EXPECT_EQ(valuesOf(*session), expectedValues(folder->path("cpu.so"), 2));
+  }
+}
+
+TEST_F(CudaSession, ConcurrentSessions) {
+  std::vector<float> expected = expectedValues(folder->path("cpu.so"), 5);
+  std::vector<std::thread> threads;
+  std::vector<std::vector<float>> results(3);
+  for (auto &result : results)
+    threads.emplace_back([&result] {
+      Session session = open();
+      session.initialize(7);
+      for (int i = 0; i < 5; ++i)
+        session.step();
+      result = valuesOf(session);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const auto &result : results)
+    EXPECT_EQ(result, expected);
+}
+
+TEST_F(CudaSession, Profile) {
+  Session session = open();
+  session.initialize(7);
+  session.step();
+  session.step();
+  session.setProfiling(true);
+  for (int i = 0; i < 2; ++i)
+    session.step();
+  EXPECT_EQ(fake->get("events"), 6);
+  EXPECT_EQ(session.statistics().last_step_allocations, 0u);
+  session.setProfiling(false);
+  EXPECT_EQ(fake->get("events"), 0);
+  session.step();
+  std::vector<echo_profile_entry> entries = session.profile();
+  ASSERT_EQ(entries.size(), 5u);
+  double end = 0;
+  for (const echo_profile_entry &entry : entries) {
+    EXPECT_EQ(entry.runs, 2u);
+    EXPECT_GT(entry.last_seconds, 0);
+    EXPECT_GE(entry.seconds, entry.last_seconds);
+    EXPECT_NEAR(entry.last_begin, end, 1e-6);
+    end = entry.last_begin + entry.last_seconds;
+  }
+  EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 5));
+  // Profiled steps aren't replayed, the others are.
+  EXPECT_EQ(session.statistics().graph_steps, 2u);
+}
+
+TEST_F(CudaSession, Statistics) {
+  Session session = open();
+  session.initialize(1);
+  echo_statistics statistics = session.statistics();
+  EXPECT_EQ(statistics.device_bytes, 768u + 24 + 8 + 8);
+  EXPECT_EQ(statistics.device_total_bytes, uint64_t(1) << 30);
+  EXPECT_EQ(statistics.device_free_bytes,
+            statistics.device_total_bytes - fake->get("allocated_bytes"));
+  EXPECT_EQ(statistics.power_watts, 100);
+  EXPECT_EQ(statistics.energy_joules, 0);
+  session.step();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  // 100 watts over at least 20 ms.
+  EXPECT_GE(session.statistics().energy_joules, 1.9);
+  session.step();
+  session.step();
+  EXPECT_EQ(session.statistics().last_step_allocations, 0u);
+}
+
+TEST_F(CudaSession, WithoutEnergyOrNvml) {
+  fake->set("has_energy", 0);
+  {
+    Session session = open();
+    session.initialize(1);
+    session.step();
+    EXPECT_EQ(session.statistics().energy_joules, 0);
+    EXPECT_EQ(session.statistics().power_watts, 100);
+  }
+  setenv("ECHO_NVML", "/nowhere/libnvidia-ml.so.1", 1);
+  Session session = open();
+  session.initialize(1);
+  session.step();
+  EXPECT_EQ(session.statistics().power_watts, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Failures at opening
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudaSession, NoDriver) {
+  setenv("ECHO_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
+  std::string error = errorOf([] { open(); }, ECHO_LIBRARY_ERROR);
+  EXPECT_NE(error.find("the CUDA driver isn't there: /nowhere/libcuda.so.1: "
+                       "cannot open shared object file"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("ECHO_CUDA_DRIVER"), std::string::npos) << error;
+}
+
+TEST_F(CudaSession, DriverWithoutASymbol) {
+  // What every driver has, for a new CUDA, and nothing else.
+  std::string path = folder->path("driver.so");
+  write(path + ".c",
+        "int cuDriverGetVersion(int *v) { *v = 12040; return 0; }\n"
+        "int cuGetErrorName(int r, const char **n) { return 1; }\n"
+        "int cuGetErrorString(int r, const char **n) { return 1; }\n");
+  std::string command = std::string(ECHO_TEST_CC) + " -shared -fPIC -o '" +
+                        path + "' '" + path + ".c'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  setenv("ECHO_CUDA_DRIVER", path.c_str(), 1);
+  EXPECT_ERROR(ECHO_LIBRARY_ERROR,
+               "the CUDA driver, '" + path + "', has no cuInit", open());
+}
+
+TEST_F(CudaSession, OldDriver) {
+  fake->set("version", 11080);
+  EXPECT_ERROR(ECHO_LIBRARY_ERROR,
+               "is for CUDA 11.8; 12.0 or newer is needed", open());
+}
+
+TEST_F(CudaSession, NoDevice) {
+  fake->set("devices", 0);
+  EXPECT_ERROR(ECHO_DEVICE_ERROR,
+               "cuInit failed: CUDA_ERROR_NO_DEVICE (100): no CUDA-capable "
+               "device is detected",
+               open());
+  fake->reset();
+  EXPECT_ERROR(ECHO_DEVICE_ERROR, "no device cuda:1: the driver sees 1 device",
+               Session(gpu(), 1, "cuda:1"));
+  fake->set("fail_init", 999);
+  EXPECT_ERROR(ECHO_DEVICE_ERROR, "cuInit failed: unknown error (999)", open());
+}
+
+TEST_F(CudaSession, WrongChip) {
+  fake->set("capability", 90);
+  EXPECT_ERROR(ECHO_INVALID_ARTIFACT,
+               "compiled for sim; cuda:0 Fake is a sm_90: compile with "
+               "--chip=sm_90",
+               open());
+  std::string path = folder->path("chips.so");
+  std::string cubin("\177ELF and so on, as long as one"), ptx("// PTX\0", 7);
+  compileGpuArtifact(path, makeGpuStepProgram(),
+                     {{"sm_80", ImageKind::Cubin, cubin},
+                      {"sm_100", ImageKind::PTX, ptx}});
+  EXPECT_ERROR(ECHO_INVALID_ARTIFACT, "compiled for sm_80, sm_100 (PTX); ",
+               open(path));
+  // Images for the chip that the driver refuses: all of them are told.
+  compileGpuArtifact(path, makeGpuStepProgram(),
+                     {{"sm_90", ImageKind::Cubin, cubin},
+                      {"sm_80", ImageKind::PTX, ptx}});
+  std::string error = errorOf([&] { open(path); }, ECHO_INVALID_ARTIFACT);
+  for (const char *text :
+       {"takes none of its images\nimage for sm_90: cuModuleLoadDataEx failed: "
+        "CUDA_ERROR_NO_BINARY_FOR_GPU (209)",
+        "image for sm_80: cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX "
+        "(218)",
+        "fake ptxas: there is no compiler here"})
+    EXPECT_NE(error.find(text), std::string::npos) << error;
+}
+
+TEST_F(CudaSession, MissingKernel) {
+  Program program = makeGpuStepProgram();
+  program.kernels[1].name = "updates";
+  std::string path = folder->path("missing.so");
+  compileGpuStep(*folder, path, 0, program);
+  EXPECT_ERROR(ECHO_INVALID_ARTIFACT,
+               "no kernel 'updates' in its image: CUDA_ERROR_NOT_FOUND",
+               open(path));
+}
+
+TEST_F(CudaSession, OutOfMemoryAtEveryAllocation) {
+  // Arena, w, b and count on the device; x, t and rate on the host.
+  for (int n = 1; n <= 4; ++n) {
+    fake->set("fail_alloc", n);
+    std::string error = errorOf([] { open(); }, ECHO_OUT_OF_MEMORY);
+    EXPECT_NE(error.find(n == 1 ? "asked for 768 bytes for the arena"
+                                : "asked for "),
+              std::string::npos)
+        << error;
+    EXPECT_NE(error.find("of 1073741824 bytes are free"), std::string::npos)
+        << error;
+    EXPECT_EQ(fake->get("allocations"), 0);
+  }
+  for (int n = 1; n <= 3; ++n) {
+    fake->set("fail_host_alloc", n);
+    EXPECT_ERROR(ECHO_OUT_OF_MEMORY, "bytes of pinned host memory for", open());
+  }
+  fake->set("fail_alloc", 5);
+  Session session = open();
+}
+
+TEST_F(CudaSession, OutOfMemorySaysWhatWouldFit) {
+  Program program = makeGpuStepProgram();
+  program.arenaBytes = uint64_t(3) << 30;
+  std::string path = folder->path("large.so");
+  compileGpuStep(*folder, path, 0, program);
+  std::string error = errorOf([&] { open(path); }, ECHO_OUT_OF_MEMORY);
+  EXPECT_NE(error.find("out of memory on cuda:0 Fake: asked for 3221225472 "
+                       "bytes for the arena, 1073741824 of 1073741824 bytes "
+                       "are free"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("--strategy=echo"), std::string::npos) << error;
+  // A third of it, less a tenth.
+  EXPECT_NE(error.find("a batch of about 30% of this one would fit"),
+            std::string::npos)
+      << error;
+  program.strategy = "echo";
+  compileGpuStep(*folder, path, 0, program);
+  EXPECT_ERROR(ECHO_OUT_OF_MEMORY, "with --strategy=echo", open(path));
+}
+
+TEST_F(CudaSession, NoCublas) {
+  setenv("ECHO_CUBLAS", "/nowhere/libcublas.so", 1);
+  Session session = open();
+  session.initialize(1);
+  std::vector<float> w = session.get<float>("w");
+  EXPECT_ERROR(ECHO_LIBRARY_ERROR, "cuBLAS isn't there: /nowhere/libcublas.so",
+               session.step());
+  // Nothing has run.
+  EXPECT_EQ(session.get<float>("w"), w);
+  setenv("ECHO_CUBLAS", ECHO_FAKE_CUDA_LIBRARY, 1);
+  session.step();
+  EXPECT_EQ(session.get<int64_t>("count")[0], 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Failures of a step
+//===----------------------------------------------------------------------===//
+
+/// After a failed step nothing has a value, and everything works again.
+void expectUsable(Session &session, const std::string &cpu) {
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "has no value", session.get<float>("w"));
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "the last one failed",
+               session.get<float>("loss"));
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "has no value", session.step());
+  session.initialize(7);
+  for (int i = 0; i < 3; ++i)
+    session.step();
+  EXPECT_EQ(valuesOf(session), expectedValues(cpu, 3));
+}
+
+TEST_F(CudaSession, RefusedLaunch) {
+  for (int n = 1; n <= 3; ++n) {
+    Session session = open();
+    session.initialize(7);
+    fake->set("fail_launch", n);
+    const char *kernels[] = {"call 1 (difference at regression)",
+                             "call 3 (update at regression)",
+                             "call 4 (count at regression)"};
+    EXPECT_ERROR(ECHO_DEVICE_ERROR,
+                 std::string(kernels[n - 1]) +
+                     ": cuda:0 Fake: cuLaunchKernel failed: "
+                     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)",
+                 session.step());
+    expectUsable(session, folder->path("cpu.so"));
+  }
+}
+
+TEST_F(CudaSession, RefusedProduct) {
+  for (int n = 1; n <= 2; ++n) {
+    Session session = open();
+    session.initialize(7);
+    fake->set("fail_blas", n);
+    EXPECT_ERROR(ECHO_LIBRARY_ERROR,
+                 n == 1 ? "call 0 (gemm at regression): cuda:0 Fake: "
+                          "cublasLtMatmul failed: "
+                          "CUBLAS_STATUS_EXECUTION_FAILED (13): the function "
+                          "failed to launch on the GPU"
+                        : "call 2 (gemm at regression): cuda:0 Fake: "
+                          "cublasGemmStridedBatchedEx failed",
+                 session.step());
+    expectUsable(session, folder->path("cpu.so"));
+  }
+}
+
+TEST_F(CudaSession, FailureWhileCapturingChangesNothing) {
+  for (const char *setting :
+       {"fail_launch", "fail_blas", "fail_capture", "fail_instantiate"}) {
+    Session session = open();
+    session.initialize(7);
+    session.step();
+    std::vector<float> values = valuesOf(session);
+    fake->set(setting, 1);
+    std::string error = errorOf(
+        [&] { session.step(); }, std::string(setting) == "fail_instantiate"
+                                     ? ECHO_OUT_OF_MEMORY
+                                 : std::string(setting) == "fail_blas"
+                                     ? ECHO_LIBRARY_ERROR
+                                     : ECHO_DEVICE_ERROR);
+    EXPECT_NE(error.find("the step can't be captured as a graph: "),
+              std::string::npos)
+        << error;
+    EXPECT_NE(error.find("without_graph"), std::string::npos) << error;
+    EXPECT_EQ(fake->get("graphs"), 0);
+    EXPECT_EQ(fake->get("graph_execs"), 0);
+    // Everything is as it was, and the next one is captured.
+    EXPECT_EQ(valuesOf(session), values);
+    session.step();
+    EXPECT_EQ(session.statistics().graph_steps, 1u);
+    EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 2));
+  }
+}
+
+TEST_F(CudaSession, FaultThatStays) {
+  for (bool isReplayed : {false, true}) {
+    Session other = open();
+    {
+      Session session = open();
+      session.initialize(7);
+      if (isReplayed)
+        session.step();
+      fake->set("fault_launch", 2);
+      EXPECT_ERROR(ECHO_DEVICE_ERROR,
+                   "cuStreamSynchronize failed: CUDA_ERROR_LAUNCH_FAILED (719)",
+                   session.step());
+      // Closed is what is left, for all sessions on the device.
+      EXPECT_ERROR(ECHO_DEVICE_ERROR,
+                   "the device is lost since an earlier error: cuda:0 Fake: "
+                   "cuStreamSynchronize failed",
+                   session.initialize(1));
+      EXPECT_ERROR(ECHO_DEVICE_ERROR, "the device is lost",
+                   session.statistics());
+      EXPECT_ERROR(ECHO_DEVICE_ERROR, "the device is lost",
+                   other.initialize(1));
+      EXPECT_ERROR(ECHO_DEVICE_ERROR, "the device is lost", open());
+    }
+    // Then the device can be used again.
+    { Session closed = std::move(other); }
+    EXPECT_EQ(fake->get("contexts"), 0);
+    Session session = open();
+    session.initialize(7);
+    session.step();
+    EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 1));
+  }
+}
+
+TEST_F(CudaSession, FaultOfAKernel) {
+  std::string path = folder->path("diverges.so");
+  compileGpuStep(*folder, path, /*fault=*/4);
+  Session session = open(path);
+  session.initialize(7);
+  EXPECT_ERROR(ECHO_DEVICE_ERROR, "CUDA_ERROR_LAUNCH_FAILED", session.step());
+  EXPECT_NE(std::string(fake->message()).find("divergent barrier"),
+            std::string::npos)
+      << fake->message();
+}
+
+} // namespace
