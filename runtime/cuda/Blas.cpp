@@ -18,7 +18,7 @@ using namespace echo::cuda;
 BlasLibrary::BlasLibrary()
     : library("cuBLAS", "ECHO_CUBLAS",
               withToolkitFolders({"libcublas.so.13", "libcublas.so.12"})) {
-#define ECHO_CUDA_FIND(member, symbol, parameters) library.find(member, symbol);
+#define ECHO_CUDA_FIND(member, symbol, parameters) library.find(member, #symbol);
   ECHO_CUBLAS_FUNCTIONS(ECHO_CUDA_FIND)
 #undef ECHO_CUDA_FIND
   library.find(statusName, "cublasGetStatusName");

@@ -44,7 +44,7 @@ Driver::Driver() : library("the CUDA driver", "ECHO_CUDA_DRIVER",
                 "the CUDA driver, '" + library.path() + "', is for CUDA " +
                     versionText(version) + "; " +
                     versionText(kLeastDriverVersion) + " or newer is needed");
-#define ECHO_CUDA_FIND(member, symbol, parameters) library.find(member, symbol);
+#define ECHO_CUDA_FIND(member, symbol, parameters) library.find(member, #symbol);
   ECHO_CUDA_DRIVER_FUNCTIONS(ECHO_CUDA_FIND)
 #undef ECHO_CUDA_FIND
   result = init(0);

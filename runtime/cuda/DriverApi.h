@@ -53,64 +53,64 @@ enum : int {
 
 /// X(member, symbol, parameters): every function returns a Result.
 #define ECHO_CUDA_DRIVER_FUNCTIONS(X)                                          \
-  X(init, "cuInit", (unsigned))                                                \
-  X(driverGetVersion, "cuDriverGetVersion", (int *))                           \
-  X(getErrorName, "cuGetErrorName", (Result, const char **))                   \
-  X(getErrorString, "cuGetErrorString", (Result, const char **))               \
-  X(deviceGetCount, "cuDeviceGetCount", (int *))                               \
-  X(deviceGet, "cuDeviceGet", (DeviceNumber *, int))                           \
-  X(deviceGetName, "cuDeviceGetName", (char *, int, DeviceNumber))             \
-  X(deviceGetAttribute, "cuDeviceGetAttribute", (int *, int, DeviceNumber))    \
-  X(deviceGetPCIBusId, "cuDeviceGetPCIBusId", (char *, int, DeviceNumber))     \
-  X(primaryCtxRetain, "cuDevicePrimaryCtxRetain", (Context *, DeviceNumber))   \
-  X(primaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber))         \
-  X(ctxPushCurrent, "cuCtxPushCurrent_v2", (Context))                          \
-  X(ctxPopCurrent, "cuCtxPopCurrent_v2", (Context *))                          \
-  X(ctxSynchronize, "cuCtxSynchronize", ())                                    \
-  X(memGetInfo, "cuMemGetInfo_v2", (size_t *, size_t *))                       \
-  X(memAlloc, "cuMemAlloc_v2", (DeviceAddress *, size_t))                      \
-  X(memFree, "cuMemFree_v2", (DeviceAddress))                                  \
-  X(memHostAlloc, "cuMemHostAlloc", (void **, size_t, unsigned))               \
-  X(memFreeHost, "cuMemFreeHost", (void *))                                    \
-  X(memcpyAsync, "cuMemcpyAsync",                                              \
+  X(init, cuInit, (unsigned))                                                  \
+  X(driverGetVersion, cuDriverGetVersion, (int *))                             \
+  X(getErrorName, cuGetErrorName, (Result, const char **))                     \
+  X(getErrorString, cuGetErrorString, (Result, const char **))                 \
+  X(deviceGetCount, cuDeviceGetCount, (int *))                                 \
+  X(deviceGet, cuDeviceGet, (DeviceNumber *, int))                             \
+  X(deviceGetName, cuDeviceGetName, (char *, int, DeviceNumber))               \
+  X(deviceGetAttribute, cuDeviceGetAttribute, (int *, int, DeviceNumber))      \
+  X(deviceGetPCIBusId, cuDeviceGetPCIBusId, (char *, int, DeviceNumber))       \
+  X(primaryCtxRetain, cuDevicePrimaryCtxRetain, (Context *, DeviceNumber))     \
+  X(primaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (DeviceNumber))           \
+  X(ctxPushCurrent, cuCtxPushCurrent_v2, (Context))                            \
+  X(ctxPopCurrent, cuCtxPopCurrent_v2, (Context *))                            \
+  X(ctxSynchronize, cuCtxSynchronize, ())                                      \
+  X(memGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                         \
+  X(memAlloc, cuMemAlloc_v2, (DeviceAddress *, size_t))                        \
+  X(memFree, cuMemFree_v2, (DeviceAddress))                                    \
+  X(memHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                 \
+  X(memFreeHost, cuMemFreeHost, (void *))                                      \
+  X(memcpyAsync, cuMemcpyAsync,                                                \
     (DeviceAddress, DeviceAddress, size_t, Stream))                            \
-  X(memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                   \
+  X(memcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                     \
     (DeviceAddress, const void *, size_t, Stream))                             \
-  X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                   \
+  X(memcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                     \
     (void *, DeviceAddress, size_t, Stream))                                   \
-  X(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                   \
+  X(memcpyDtoDAsync, cuMemcpyDtoDAsync_v2,                                     \
     (DeviceAddress, DeviceAddress, size_t, Stream))                            \
-  X(memsetD8Async, "cuMemsetD8Async",                                          \
+  X(memsetD8Async, cuMemsetD8Async,                                            \
     (DeviceAddress, unsigned char, size_t, Stream))                            \
-  X(memsetD16Async, "cuMemsetD16Async",                                        \
+  X(memsetD16Async, cuMemsetD16Async,                                          \
     (DeviceAddress, unsigned short, size_t, Stream))                           \
-  X(memsetD32Async, "cuMemsetD32Async",                                        \
+  X(memsetD32Async, cuMemsetD32Async,                                          \
     (DeviceAddress, unsigned, size_t, Stream))                                 \
-  X(moduleLoadDataEx, "cuModuleLoadDataEx",                                    \
+  X(moduleLoadDataEx, cuModuleLoadDataEx,                                      \
     (Module *, const void *, unsigned, int *, void **))                        \
-  X(moduleUnload, "cuModuleUnload", (Module))                                  \
-  X(moduleGetFunction, "cuModuleGetFunction",                                  \
+  X(moduleUnload, cuModuleUnload, (Module))                                    \
+  X(moduleGetFunction, cuModuleGetFunction,                                    \
     (Function *, Module, const char *))                                        \
-  X(funcSetAttribute, "cuFuncSetAttribute", (Function, int, int))              \
-  X(launchKernel, "cuLaunchKernel",                                            \
+  X(funcSetAttribute, cuFuncSetAttribute, (Function, int, int))                \
+  X(launchKernel, cuLaunchKernel,                                              \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
      unsigned, Stream, void **, void **))                                      \
-  X(streamCreate, "cuStreamCreate", (Stream *, unsigned))                      \
-  X(streamDestroy, "cuStreamDestroy_v2", (Stream))                             \
-  X(streamSynchronize, "cuStreamSynchronize", (Stream))                        \
-  X(streamWaitEvent, "cuStreamWaitEvent", (Stream, Event, unsigned))           \
-  X(eventCreate, "cuEventCreate", (Event *, unsigned))                         \
-  X(eventDestroy, "cuEventDestroy_v2", (Event))                                \
-  X(eventRecord, "cuEventRecord", (Event, Stream))                             \
-  X(eventSynchronize, "cuEventSynchronize", (Event))                           \
-  X(eventElapsedTime, "cuEventElapsedTime", (float *, Event, Event))           \
-  X(streamBeginCapture, "cuStreamBeginCapture_v2", (Stream, int))              \
-  X(streamEndCapture, "cuStreamEndCapture", (Stream, Graph *))                 \
-  X(graphInstantiate, "cuGraphInstantiateWithFlags",                           \
+  X(streamCreate, cuStreamCreate, (Stream *, unsigned))                        \
+  X(streamDestroy, cuStreamDestroy_v2, (Stream))                               \
+  X(streamSynchronize, cuStreamSynchronize, (Stream))                          \
+  X(streamWaitEvent, cuStreamWaitEvent, (Stream, Event, unsigned))             \
+  X(eventCreate, cuEventCreate, (Event *, unsigned))                           \
+  X(eventDestroy, cuEventDestroy_v2, (Event))                                  \
+  X(eventRecord, cuEventRecord, (Event, Stream))                               \
+  X(eventSynchronize, cuEventSynchronize, (Event))                             \
+  X(eventElapsedTime, cuEventElapsedTime, (float *, Event, Event))             \
+  X(streamBeginCapture, cuStreamBeginCapture_v2, (Stream, int))                \
+  X(streamEndCapture, cuStreamEndCapture, (Stream, Graph *))                   \
+  X(graphInstantiate, cuGraphInstantiateWithFlags,                             \
     (GraphExec *, Graph, unsigned long long))                                  \
-  X(graphDestroy, "cuGraphDestroy", (Graph))                                   \
-  X(graphLaunch, "cuGraphLaunch", (GraphExec, Stream))                         \
-  X(graphExecDestroy, "cuGraphExecDestroy", (GraphExec))
+  X(graphDestroy, cuGraphDestroy, (Graph))                                     \
+  X(graphLaunch, cuGraphLaunch, (GraphExec, Stream))                           \
+  X(graphExecDestroy, cuGraphExecDestroy, (GraphExec))
 
 //===----------------------------------------------------------------------===//
 // cuBLAS
@@ -160,31 +160,31 @@ enum : int {
 
 /// X(member, symbol, parameters): every function returns a BlasStatus.
 #define ECHO_CUBLAS_FUNCTIONS(X)                                               \
-  X(create, "cublasCreate_v2", (BlasHandle *))                                 \
-  X(destroy, "cublasDestroy_v2", (BlasHandle))                                 \
-  X(setStream, "cublasSetStream_v2", (BlasHandle, Stream))                     \
-  X(setWorkspace, "cublasSetWorkspace_v2", (BlasHandle, void *, size_t))       \
-  X(gemmStridedBatched, "cublasGemmStridedBatchedEx",                          \
+  X(create, cublasCreate_v2, (BlasHandle *))                                   \
+  X(destroy, cublasDestroy_v2, (BlasHandle))                                   \
+  X(setStream, cublasSetStream_v2, (BlasHandle, Stream))                       \
+  X(setWorkspace, cublasSetWorkspace_v2, (BlasHandle, void *, size_t))         \
+  X(gemmStridedBatched, cublasGemmStridedBatchedEx,                            \
     (BlasHandle, int, int, int, int, int, const void *, const void *, int,     \
      int, long long, const void *, int, int, long long, const void *, void *,  \
      int, int, long long, int, int, int))                                      \
-  X(matmulDescCreate, "cublasLtMatmulDescCreate", (MatmulDesc *, int, int))    \
-  X(matmulDescDestroy, "cublasLtMatmulDescDestroy", (MatmulDesc))              \
-  X(matmulDescSet, "cublasLtMatmulDescSetAttribute",                           \
+  X(matmulDescCreate, cublasLtMatmulDescCreate, (MatmulDesc *, int, int))      \
+  X(matmulDescDestroy, cublasLtMatmulDescDestroy, (MatmulDesc))                \
+  X(matmulDescSet, cublasLtMatmulDescSetAttribute,                             \
     (MatmulDesc, int, const void *, size_t))                                   \
-  X(layoutCreate, "cublasLtMatrixLayoutCreate",                                \
+  X(layoutCreate, cublasLtMatrixLayoutCreate,                                  \
     (MatrixLayout *, int, uint64_t, uint64_t, int64_t))                        \
-  X(layoutDestroy, "cublasLtMatrixLayoutDestroy", (MatrixLayout))              \
-  X(layoutSet, "cublasLtMatrixLayoutSetAttribute",                             \
+  X(layoutDestroy, cublasLtMatrixLayoutDestroy, (MatrixLayout))                \
+  X(layoutSet, cublasLtMatrixLayoutSetAttribute,                               \
     (MatrixLayout, int, const void *, size_t))                                 \
-  X(preferenceCreate, "cublasLtMatmulPreferenceCreate", (MatmulPreference *))  \
-  X(preferenceDestroy, "cublasLtMatmulPreferenceDestroy", (MatmulPreference))  \
-  X(preferenceSet, "cublasLtMatmulPreferenceSetAttribute",                     \
+  X(preferenceCreate, cublasLtMatmulPreferenceCreate, (MatmulPreference *))    \
+  X(preferenceDestroy, cublasLtMatmulPreferenceDestroy, (MatmulPreference))    \
+  X(preferenceSet, cublasLtMatmulPreferenceSetAttribute,                       \
     (MatmulPreference, int, const void *, size_t))                             \
-  X(matmulHeuristic, "cublasLtMatmulAlgoGetHeuristic",                         \
+  X(matmulHeuristic, cublasLtMatmulAlgoGetHeuristic,                           \
     (BlasHandle, MatmulDesc, MatrixLayout, MatrixLayout, MatrixLayout,         \
      MatrixLayout, MatmulPreference, int, MatmulHeuristic *, int *))           \
-  X(matmul, "cublasLtMatmul",                                                  \
+  X(matmul, cublasLtMatmul,                                                    \
     (BlasHandle, MatmulDesc, const void *, const void *, MatrixLayout,         \
      const void *, MatrixLayout, const void *, const void *, MatrixLayout,     \
      void *, MatrixLayout, const MatmulAlgorithm *, void *, size_t, Stream))
@@ -197,12 +197,12 @@ using NvmlDevice = struct NvmlDeviceTag *;
 
 /// X(member, symbol, parameters): every function returns an int.
 #define ECHO_NVML_FUNCTIONS(X)                                                 \
-  X(init, "nvmlInit_v2", ())                                                   \
-  X(shutdown, "nvmlShutdown", ())                                              \
-  X(deviceByPciBusId, "nvmlDeviceGetHandleByPciBusId_v2",                      \
+  X(init, nvmlInit_v2, ())                                                     \
+  X(shutdown, nvmlShutdown, ())                                                \
+  X(deviceByPciBusId, nvmlDeviceGetHandleByPciBusId_v2,                        \
     (const char *, NvmlDevice *))                                              \
-  X(powerUsage, "nvmlDeviceGetPowerUsage", (NvmlDevice, unsigned *))           \
-  X(totalEnergy, "nvmlDeviceGetTotalEnergyConsumption",                        \
+  X(powerUsage, nvmlDeviceGetPowerUsage, (NvmlDevice, unsigned *))             \
+  X(totalEnergy, nvmlDeviceGetTotalEnergyConsumption,                          \
     (NvmlDevice, unsigned long long *))
 
 } // namespace echo::cuda

@@ -18,7 +18,7 @@ Monitor::Monitor(const std::string &pciBusId) {
     library.emplace("NVML", "ECHO_NVML",
                     std::vector<std::string>{"libnvidia-ml.so.1"});
 #define ECHO_CUDA_FIND(member, symbol, parameters)                             \
-  library->find(member, symbol);
+  library->find(member, #symbol);
     ECHO_NVML_FUNCTIONS(ECHO_CUDA_FIND)
 #undef ECHO_CUDA_FIND
   } catch (const Error &) {

@@ -25,7 +25,7 @@ using namespace echo::cuda;
 
 #define ECHO_CUDA_DECLARE(member, symbol, parameters)                          \
   extern "C" __attribute__((visibility("default"))) BlasStatus member##Fake    \
-      parameters __asm__(symbol);
+      parameters __asm__(#symbol);
 ECHO_CUBLAS_FUNCTIONS(ECHO_CUDA_DECLARE)
 #undef ECHO_CUDA_DECLARE
 

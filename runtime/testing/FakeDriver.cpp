@@ -20,7 +20,7 @@ using namespace echo::cuda;
 // The definitions have the types that the runtime calls.
 #define ECHO_CUDA_DECLARE(member, symbol, parameters)                          \
   extern "C" __attribute__((visibility("default"))) Result member##Fake        \
-      parameters __asm__(symbol);
+      parameters __asm__(#symbol);
 ECHO_CUDA_DRIVER_FUNCTIONS(ECHO_CUDA_DECLARE)
 #undef ECHO_CUDA_DECLARE
 

@@ -16,7 +16,7 @@ using namespace echo::cuda;
 
 #define ECHO_CUDA_DECLARE(member, symbol, parameters)                          \
   extern "C" __attribute__((visibility("default"))) int member##Nvml           \
-      parameters __asm__(symbol);
+      parameters __asm__(#symbol);
 ECHO_NVML_FUNCTIONS(ECHO_CUDA_DECLARE)
 #undef ECHO_CUDA_DECLARE
 
