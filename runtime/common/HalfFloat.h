@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <cstring>
 
 namespace echo {
 
@@ -71,6 +72,58 @@ inline uint16_t toF16(double value) { return roundTo16Bits<5, 10>(value); }
 inline uint16_t toBF16(double value) { return roundTo16Bits<8, 7>(value); }
 inline double fromF16(uint16_t bits) { return from16Bits<5, 10>(bits); }
 inline double fromBF16(uint16_t bits) { return from16Bits<8, 7>(bits); }
+
+// The same from and to f32, fast: by bits. NaNs become quiet.
+
+inline float bitsToFloat(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+inline uint32_t floatToBits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+inline float bf16ToFloat(uint16_t bits) {
+  return bitsToFloat(uint32_t(bits) << 16);
+}
+inline uint16_t floatToBF16(float value) {
+  uint32_t bits = floatToBits(value);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return static_cast<uint16_t>((bits >> 16 & 0x8000) | 0x7fc0);
+  // Half of the last place, less one where the last bit is 0: ties to even.
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+inline float f16ToFloat(uint16_t half) {
+  uint32_t sign = uint32_t(half & 0x8000) << 16, magnitude = half & 0x7fff;
+  if (magnitude >= 0x7c00) // infinity, NaN
+    return bitsToFloat(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+  if (magnitude >= 0x400) // normal: the exponent's bias is 112 more
+    return bitsToFloat(sign | ((magnitude << 13) + (uint32_t(112) << 23)));
+  float value = static_cast<float>(magnitude) * 0x1p-24f;
+  return sign ? -value : value;
+}
+inline uint16_t floatToF16(float value) {
+  uint32_t bits = floatToBits(value), magnitude = bits & 0x7fffffff;
+  auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  if (magnitude > 0x7f800000)
+    return sign | 0x7e00;
+  if (magnitude >= 0x477ff000) // from 65520 on
+    return sign | 0x7c00;
+  if (magnitude < 0x38800000) {
+    // Subnormal: adding 0.5 leaves multiples of 2^-24, rounded, in the last
+    // bits.
+    float shifted = bitsToFloat(magnitude) + 0.5f;
+    return sign | static_cast<uint16_t>(floatToBits(shifted) - 0x3f000000);
+  }
+  magnitude -= uint32_t(112) << 23;
+  return sign |
+         static_cast<uint16_t>((magnitude + 0xfff + (magnitude >> 13 & 1)) >>
+                               13);
+}
 
 } // namespace echo
 

@@ -363,9 +363,9 @@ private:
       if (values[i] < 0)
         return fail(place + "negative parameter");
     GemmParameters gemm = GemmParameters::read(values);
-    if (gemm.dataType != int64_t(DataType::F32) &&
-        gemm.dataType != int64_t(DataType::F64))
-      return fail(place + "a GEMM is of f32 or f64");
+    if (gemm.dataType > int64_t(DataType::I1) ||
+        !isFloat(DataType(gemm.dataType)))
+      return fail(place + "a GEMM is of a float type");
     if (gemm.transposeA > 1 || gemm.transposeB > 1 || gemm.accumulate > 1)
       return fail(place + "a flag is neither 0 nor 1");
     bool hasBias = call.numOperands == 4;

@@ -8,6 +8,7 @@
 
 #include "Gemm.h"
 
+#include "HalfFloat.h"
 #include "ThreadPool.h"
 
 #include <algorithm>
@@ -106,6 +107,89 @@ void runTile(const GemmParameters &gemm, const GemmOperands &operands,
            static_cast<int>(gemm.n));
 }
 
+/// A number of 16 bits with its conversions.
+template <float (*ToFloat)(uint16_t), uint16_t (*FromFloat)(float)>
+struct Half {
+  uint16_t bits;
+  float value() const { return ToFloat(bits); }
+  static Half of(float value) { return {FromFloat(value)}; }
+};
+using F16 = Half<f16ToFloat, floatToF16>;
+using BF16 = Half<bf16ToFloat, floatToBF16>;
+
+// A tile of 16-bit numbers and how deep its panels are: they are converted to
+// f32 on the stack.
+constexpr int64_t kHalfTile = 64, kHalfDepth = 128;
+
+/// Copies rows x columns of a matrix to a dense f32 panel.
+template <typename T>
+void convertPanel(const T *source, int64_t leading, int64_t rows,
+                  int64_t columns, float *panel) {
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      panel[row * columns + column] = source[row * leading + column].value();
+}
+
+/// One tile of one matrix of the batch: the sum in f32, block by block of k,
+/// then the bias or the old value, rounded once.
+template <typename T>
+void runHalfTile(const GemmParameters &gemm, const GemmOperands &operands,
+                 int64_t batch, int64_t firstRow, int64_t firstColumn) {
+  float sums[kHalfTile * kHalfTile] = {};
+  float panelA[kHalfTile * kHalfDepth], panelB[kHalfTile * kHalfDepth];
+  int64_t rows = std::min(kHalfTile, gemm.m - firstRow);
+  int64_t columns = std::min(kHalfTile, gemm.n - firstColumn);
+  auto *a = static_cast<const T *>(operands.a) + batch * gemm.strideA;
+  auto *b = static_cast<const T *>(operands.b) + batch * gemm.strideB;
+  for (int64_t first = 0; first < gemm.k; first += kHalfDepth) {
+    int64_t depth = std::min(kHalfDepth, gemm.k - first);
+    if (gemm.transposeA)
+      convertPanel(a + first * gemm.m + firstRow, gemm.m, depth, rows, panelA);
+    else
+      convertPanel(a + firstRow * gemm.k + first, gemm.k, rows, depth, panelA);
+    if (gemm.transposeB)
+      convertPanel(b + firstColumn * gemm.k + first, gemm.k, columns, depth,
+                   panelB);
+    else
+      convertPanel(b + first * gemm.n + firstColumn, gemm.n, depth, columns,
+                   panelB);
+    multiply(gemm.transposeA ? CblasTrans : CblasNoTrans,
+             gemm.transposeB ? CblasTrans : CblasNoTrans,
+             static_cast<int>(rows), static_cast<int>(columns),
+             static_cast<int>(depth), panelA,
+             static_cast<int>(gemm.transposeA ? rows : depth), panelB,
+             static_cast<int>(gemm.transposeB ? depth : columns), 1.0f, sums,
+             static_cast<int>(columns));
+  }
+  T *c = static_cast<T *>(operands.c) + batch * gemm.strideC +
+         firstRow * gemm.n + firstColumn;
+  auto *bias = static_cast<const T *>(operands.bias);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      float sum = sums[row * columns + column];
+      T &target = c[row * gemm.n + column];
+      if (bias)
+        sum += bias[firstColumn + column].value();
+      else if (gemm.accumulate)
+        sum += target.value();
+      target = T::of(sum);
+    }
+}
+
+template <typename T>
+void runHalf(ThreadPool &pool, const GemmParameters &gemm,
+             const GemmOperands &operands) {
+  int64_t rowTiles = divideUp(gemm.m, kHalfTile);
+  int64_t columnTiles = divideUp(gemm.n, kHalfTile);
+  pool.run(gemm.batch * rowTiles * columnTiles, [&](int64_t begin,
+                                                    int64_t end) {
+    for (int64_t chunk = begin; chunk < end; ++chunk)
+      runHalfTile<T>(gemm, operands, chunk / (rowTiles * columnTiles),
+                     chunk / columnTiles % rowTiles * kHalfTile,
+                     chunk % columnTiles * kHalfTile);
+  });
+}
+
 template <typename T>
 void runTyped(ThreadPool &pool, const GemmParameters &gemm,
               const GemmOperands &operands) {
@@ -142,8 +226,14 @@ void echo::runGemm(ThreadPool &pool, const GemmParameters &gemm,
                    const GemmOperands &operands) {
   if (gemm.batch == 0 || gemm.m == 0 || gemm.n == 0)
     return;
-  if (gemm.dataType == static_cast<int64_t>(DataType::F64))
-    runTyped<double>(pool, gemm, operands);
-  else
-    runTyped<float>(pool, gemm, operands);
+  switch (static_cast<DataType>(gemm.dataType)) {
+  case DataType::F64:
+    return runTyped<double>(pool, gemm, operands);
+  case DataType::F16:
+    return runHalf<F16>(pool, gemm, operands);
+  case DataType::BF16:
+    return runHalf<BF16>(pool, gemm, operands);
+  default:
+    return runTyped<float>(pool, gemm, operands);
+  }
 }

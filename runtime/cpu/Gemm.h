@@ -27,7 +27,8 @@ void claimOpenBLAS();
 
 /// Runs a checked GEMM (Program::verify, canRunGemm). The result is cut into
 /// tiles by shape and type alone, each one a call of OpenBLAS on one thread:
-/// the bits don't depend on the number of threads.
+/// the bits don't depend on the number of threads. f16 and bf16 are summed in
+/// f32 and rounded once.
 void runGemm(ThreadPool &pool, const GemmParameters &gemm,
              const GemmOperands &operands);
 

@@ -86,8 +86,23 @@ BlasStatus multiply(FakeState &state, BlasContextTag &handle, Stream stream,
                     Operand c, int batch, bool accumulate, const void *bias) {
   if (state.isDue("fail_blas"))
     return kBlasExecutionFailed;
-  if (type != kTypeF32 && type != kTypeF64)
+  DataType dataType;
+  switch (type) {
+  case kTypeF32:
+    dataType = DataType::F32;
+    break;
+  case kTypeF64:
+    dataType = DataType::F64;
+    break;
+  case kTypeF16:
+    dataType = DataType::F16;
+    break;
+  case kTypeBF16:
+    dataType = DataType::BF16;
+    break;
+  default:
     return kBlasNotSupported;
+  }
   for (const Operand &operand : {a, b, c})
     if (operand.leading != operand.rows) {
       state.misuse(kInvalidValue, "a product of matrices that aren't dense");
@@ -98,7 +113,7 @@ BlasStatus multiply(FakeState &state, BlasContextTag &handle, Stream stream,
       (transA ? a.columns : a.rows) != c.rows ||
       (transB ? b.rows : b.columns) != c.columns)
     return kBlasInvalidValue;
-  uint64_t elementBytes = type == kTypeF64 ? 8 : 4;
+  uint64_t elementBytes = bytesOf(dataType);
   for (const Operand &operand : {a, b, c}) {
     uint64_t bytes = (operand.rows * operand.columns +
                       (batch - 1) * operand.stride) *
@@ -111,8 +126,7 @@ BlasStatus multiply(FakeState &state, BlasContextTag &handle, Stream stream,
                                 c.rows * elementBytes, "a bias"))
     return kBlasInvalidValue;
   GemmParameters gemm{};
-  gemm.dataType =
-      static_cast<int64_t>(type == kTypeF64 ? DataType::F64 : DataType::F32);
+  gemm.dataType = static_cast<int64_t>(dataType);
   gemm.batch = batch;
   gemm.m = c.columns;
   gemm.n = c.rows;

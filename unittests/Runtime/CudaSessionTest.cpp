@@ -214,7 +214,8 @@ TEST_F(CudaSession, ProductsOfAllKinds) {
   // Batches of c lie 40 elements apart, and a matrix takes 30 of them.
   Program cpu = makeGemmProgram("cpu"), gpu = makeGemmProgram("cuda");
   std::vector<GemmParameters> gemms;
-  for (DataType type : {DataType::F32, DataType::F64})
+  for (DataType type :
+       {DataType::F32, DataType::F64, DataType::F16, DataType::BF16})
     for (int transposes = 0; transposes < 4; ++transposes)
       for (int kind = 0; kind < 3; ++kind) // plain, accumulating, with a bias
         for (int64_t batch : {1, 3})

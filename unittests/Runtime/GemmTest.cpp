@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HalfFloat.h"
 #include "cpu/Gemm.h"
 #include "cpu/ThreadPool.h"
 
@@ -20,9 +21,40 @@ using namespace echo;
 
 namespace {
 
+/// Numbers of 16 bits, by conversions that the product doesn't use.
+struct F16 {
+  F16() = default;
+  explicit F16(double value) : bits(toF16(value)) {}
+  operator double() const { return fromF16(bits); }
+  uint16_t bits;
+};
+struct BF16 {
+  BF16() = default;
+  explicit BF16(double value) : bits(toBF16(value)) {}
+  operator double() const { return fromBF16(bits); }
+  uint16_t bits;
+};
+
 template <typename T>
-DataType typeOf() {
-  return sizeof(T) == 4 ? DataType::F32 : DataType::F64;
+constexpr DataType typeOf() {
+  return std::is_same_v<T, float>    ? DataType::F32
+         : std::is_same_v<T, double> ? DataType::F64
+         : std::is_same_v<T, F16>    ? DataType::F16
+                                     : DataType::BF16;
+}
+/// The distance from 1 to the next number.
+template <typename T>
+double epsilonOf() {
+  switch (typeOf<T>()) {
+  case DataType::F16:
+    return 0x1p-10;
+  case DataType::BF16:
+    return 0x1p-7;
+  case DataType::F32:
+    return 0x1p-23;
+  default:
+    return 0x1p-52;
+  }
 }
 
 /// Reproducible values in [-1, 1].
@@ -31,7 +63,7 @@ std::vector<T> values(int64_t count, uint32_t state) {
   std::vector<T> result(count);
   for (T &value : result) {
     state = state * 1664525 + 1013904223;
-    value = static_cast<T>(static_cast<int32_t>(state)) / T(2147483648.0);
+    value = static_cast<T>(static_cast<int32_t>(state) * 0x1p-31);
   }
   return result;
 }
@@ -62,7 +94,7 @@ struct Problem {
       bias = values<T>(n, 4);
     // What isn't accumulated must not be read: NaN would show.
     if (!accumulate)
-      std::fill(c.begin(), c.end(), std::numeric_limits<T>::quiet_NaN());
+      std::fill(c.begin(), c.end(), static_cast<T>(std::nan("")));
   }
 
   std::vector<T> run(ThreadPool &pool) const {
@@ -91,9 +123,12 @@ struct Problem {
 
   void check(ThreadPool &pool) const {
     std::vector<T> result = run(pool);
-    // |error| <= (k + 1) u sum |a b| with |a|, |b| <= 1.
-    double bound =
-        (gemm.k + 2.0) * (gemm.k + 2.0) * std::numeric_limits<T>::epsilon();
+    // |error| <= (k + 1) u sum |a b| with |a|, |b| <= 1. Sums of 16-bit
+    // numbers are f32, and rounded once.
+    double terms = gemm.k + 2.0;
+    bool isHalf = sizeof(T) == 2;
+    double bound = isHalf ? terms * terms * 0x1p-23 + terms * epsilonOf<T>() / 2
+                          : terms * terms * epsilonOf<T>();
     // Of large results every 17th element, which visits every tile.
     size_t step = result.size() > 10000 ? 17 : 1;
     for (size_t i = 0; i < result.size(); i += step)
@@ -122,6 +157,46 @@ TEST(Gemm, SmallShapes) {
         checkAllForms<float>(1, m, n, k);
         checkAllForms<double>(1, m, n, k);
       }
+}
+
+TEST(Gemm, HalfPrecision) {
+  for (int64_t m : {1, 65})
+    for (int64_t n : {3, 130})
+      for (int64_t k : {0, 7, 300}) {
+        checkAllForms<F16>(1, m, n, k);
+        checkAllForms<BF16>(1, m, n, k);
+      }
+  checkAllForms<F16>(5, 9, 2, 31);
+  ThreadPool pool(3);
+  Problem<BF16>(6, 5, 7, 4, false, true, false, true, true, false).check(pool);
+  // 4096 ones are 4096: a sum in f16 would stay at 2048.
+  GemmParameters gemm{int64_t(DataType::F16), 1, 1, 1, 4096, 0, 0, 0, 0, 0, 0};
+  std::vector<F16> ones(4096, F16(1)), sum(1);
+  runGemm(pool, gemm, {ones.data(), ones.data(), nullptr, sum.data()});
+  EXPECT_EQ(double(sum[0]), 4096);
+}
+
+TEST(Gemm, FastConversionsOfHalves) {
+  // All 16-bit numbers, and all f32 whose lower half is 0, a tie, or beside
+  // one: against the conversions by arithmetic.
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    auto half = static_cast<uint16_t>(bits);
+    double f16 = fromF16(half), bf16 = fromBF16(half);
+    if (!std::isnan(f16))
+      ASSERT_EQ(f16ToFloat(half), f16) << bits;
+    else
+      ASSERT_TRUE(std::isnan(f16ToFloat(half))) << bits;
+    if (!std::isnan(bf16))
+      ASSERT_EQ(bf16ToFloat(half), bf16) << bits;
+    else
+      ASSERT_TRUE(std::isnan(bf16ToFloat(half))) << bits;
+    for (uint32_t low : {0u, 1u, 0x0fffu, 0x1000u, 0x1001u, 0x3000u, 0x7fffu,
+                         0x8000u, 0x8001u, 0xffffu}) {
+      float value = bitsToFloat(bits << 16 | low);
+      ASSERT_EQ(floatToF16(value), toF16(value)) << value;
+      ASSERT_EQ(floatToBF16(value), toBF16(value)) << value;
+    }
+  }
 }
 
 TEST(Gemm, EmptyShapes) {

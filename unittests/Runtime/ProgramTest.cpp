@@ -479,7 +479,13 @@ TEST(Program, Copies) {
 }
 
 TEST(Program, Gemms) {
-  EXPECT_ERROR("f32 or f64", p.parameters[0] = int64_t(DataType::F16));
+  EXPECT_ERROR("a float type", p.parameters[0] = int64_t(DataType::I8));
+  EXPECT_ERROR("a float type", p.parameters[0] = int64_t(DataType::I1) + 1);
+  // The same matrices in half the bytes.
+  EXPECT_EQ(errorOf([](Program &p) {
+              p.parameters[0] = int64_t(DataType::BF16);
+            }),
+            "");
   EXPECT_ERROR("negative parameter", p.parameters[2] = -1);
   EXPECT_ERROR("neither 0 nor 1", p.parameters[5] = 2);
   EXPECT_ERROR("doesn't accumulate", p.parameters[10] = 1);
