@@ -142,7 +142,7 @@ BlasStatus multiply(FakeState &state, BlasContextTag &handle, Stream stream,
   size_t workspaceBytes = handle.workspaceBytes;
   Result result = state.enqueue(stream, [=, &state] {
     static ThreadPool pool(1);
-    std::memset(workspace, 0xff, workspaceBytes);
+    std::fill_n(workspace, workspaceBytes, char(0xff));
     runGemm(pool, gemm, operands);
     ++state.counters["products"];
     state.counters["epilogues"] += bias != nullptr;

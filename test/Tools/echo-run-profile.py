@@ -101,7 +101,7 @@ class Profile(unittest.TestCase):
 
     def test_errors(self):
         for options, message in (
-                (["--target=interpreter"], "--profile needs --target=cpu"),
+                (["--target=interpreter"], "--profile needs a compiled step"),
                 (["--steps=0"], "--profile needs a step to run")):
             result = run("--profile", *options)
             self.assertEqual(result.returncode, 1)

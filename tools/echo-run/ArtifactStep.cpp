@@ -38,13 +38,16 @@ std::string Step::readInput(size_t index, std::string_view file,
   return std::string(readNpy(file, place, list[index].type, list[index].shape));
 }
 
-void Step::startProfiling() { throwInvalid("--profile needs --target=cpu"); }
+void Step::startProfiling() {
+  throwInvalid("--profile needs a compiled step");
+}
 
 namespace {
 
 class ArtifactStep : public Step {
 public:
-  ArtifactStep(const std::string &path, int threads) : session(path, threads) {
+  ArtifactStep(const std::string &path, int threads, const std::string &device)
+      : session(path, threads, device) {
     for (const echo_tensor_info &info : session.tensors()) {
       Tensor tensor;
       tensor.name = info.name;
@@ -77,6 +80,16 @@ public:
     echo_statistics statistics = session.statistics();
     return Memory{statistics.arena_bytes, statistics.logical_peak_bytes};
   }
+  std::optional<Device> device() const override {
+    echo_statistics statistics = session.statistics();
+    return Device{statistics.device,
+                  statistics.device_bytes,
+                  statistics.device_free_bytes,
+                  statistics.device_total_bytes,
+                  statistics.graph_steps,
+                  statistics.power_watts,
+                  statistics.energy_joules};
+  }
   std::optional<uint64_t> allocations() const override {
     return session.statistics().last_step_allocations;
   }
@@ -100,6 +113,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Step> run::openArtifact(const std::string &path, int threads) {
-  return std::make_unique<ArtifactStep>(path, threads);
+std::unique_ptr<Step> run::openArtifact(const std::string &path, int threads,
+                                        const std::string &device) {
+  return std::make_unique<ArtifactStep>(path, threads, device);
 }

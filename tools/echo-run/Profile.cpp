@@ -41,16 +41,17 @@ struct Row {
   double flops = 0, bytes = 0;
   double bound = 0; ///< seconds that the machine's rates allow
 
-  void add(const ProfileEntry &entry, const Rates &rates) {
+  void add(const ProfileEntry &entry, const std::optional<Rates> &rates) {
     double runs = static_cast<double>(entry.runs);
     ++calls;
     seconds += entry.seconds;
     flops += runs * static_cast<double>(entry.flops);
     bytes += runs * static_cast<double>(entry.bytes);
-    bound += runs * std::max(static_cast<double>(entry.bytes) /
-                                 rates.memoryBytesPerSecond,
-                             static_cast<double>(entry.flops) /
-                                 rates.gemmFlopsPerSecond);
+    if (rates)
+      bound += runs * std::max(static_cast<double>(entry.bytes) /
+                                   rates->memoryBytesPerSecond,
+                               static_cast<double>(entry.flops) /
+                                   rates->gemmFlopsPerSecond);
   }
 };
 
@@ -76,20 +77,23 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 void printTable(const Profile &profile, const char *what, const Title &title,
                 std::FILE *out) {
   std::vector<Row> rows = group(profile, title);
-  std::fprintf(out, "\n%-52s %6s %10s %6s %8s %8s %6s\n", what, "calls",
-               "s/step", "share", "GB/s", "GFLOP/s", "bound");
+  std::fprintf(out, "\n%-52s %6s %10s %6s %8s %8s%s\n", what, "calls",
+               "s/step", "share", "GB/s", "GFLOP/s",
+               profile.rates ? "  bound" : "");
   for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     const Row &row = rows[i];
     std::string name = row.title.empty() ? "(no name)" : row.title;
     if (name.size() > 52)
       name = name.substr(0, 49) + "...";
-    std::fprintf(out, "%-52s %6llu %10.6f %5.1f%% %8.2f %8.2f %5.0f%%\n",
+    std::fprintf(out, "%-52s %6llu %10.6f %5.1f%% %8.2f %8.2f",
                  name.c_str(), static_cast<unsigned long long>(row.calls),
                  ratio(row.seconds, static_cast<double>(profile.steps)),
                  100 * ratio(row.seconds, profile.seconds),
                  ratio(row.bytes, row.seconds) * 1e-9,
-                 ratio(row.flops, row.seconds) * 1e-9,
-                 100 * ratio(row.bound, row.seconds));
+                 ratio(row.flops, row.seconds) * 1e-9);
+    if (profile.rates)
+      std::fprintf(out, " %5.0f%%", 100 * ratio(row.bound, row.seconds));
+    std::fputc('\n', out);
   }
   if (rows.size() <= kMostRows)
     return;
@@ -128,21 +132,26 @@ void run::printProfile(const Profile &profile, std::FILE *out) {
   double inCalls = 0;
   for (const ProfileEntry &entry : profile.entries)
     inCalls += entry.seconds;
-  std::fprintf(
-      out,
-      "\nprofile of %llu step%s: %.6f s a step, %.1f%% of it in calls\n"
-      "machine, %d thread%s: memory %.2f GB/s, cache %.2f GB/s, GEMM %.2f "
-      "GFLOP/s\n"
-      "bound: the time that memory and GEMM rate allow, as a share of the time "
-      "taken;\nabove 100%% data came from a cache\n",
-      static_cast<unsigned long long>(profile.steps),
-      profile.steps == 1 ? "" : "s",
-      ratio(profile.seconds, static_cast<double>(profile.steps)),
-      100 * ratio(inCalls, profile.seconds), profile.threads,
-      profile.threads == 1 ? "" : "s",
-      profile.rates.memoryBytesPerSecond * 1e-9,
-      profile.rates.cacheBytesPerSecond * 1e-9,
-      profile.rates.gemmFlopsPerSecond * 1e-9);
+  std::fprintf(out,
+               "\nprofile of %llu step%s: %.6f s a step, %.1f%% of it in "
+               "calls\n",
+               static_cast<unsigned long long>(profile.steps),
+               profile.steps == 1 ? "" : "s",
+               ratio(profile.seconds, static_cast<double>(profile.steps)),
+               100 * ratio(inCalls, profile.seconds));
+  if (profile.rates)
+    std::fprintf(
+        out,
+        "machine, %d thread%s: memory %.2f GB/s, cache %.2f GB/s, GEMM %.2f "
+        "GFLOP/s\n"
+        "bound: the time that memory and GEMM rate allow, as a share of the "
+        "time taken;\nabove 100%% data came from a cache\n",
+        profile.threads, profile.threads == 1 ? "" : "s",
+        profile.rates->memoryBytesPerSecond * 1e-9,
+        profile.rates->cacheBytesPerSecond * 1e-9,
+        profile.rates->gemmFlopsPerSecond * 1e-9);
+  else
+    std::fprintf(out, "device: %s\n", profile.device.c_str());
   printTable(
       profile, "kind",
       [](const ProfileEntry &entry) { return kindName(entry.kind); }, out);

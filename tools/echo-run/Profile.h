@@ -13,6 +13,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ struct Rates {
 /// The calls of a step in their order, over `steps` steps that took `seconds`.
 struct Profile {
   std::vector<ProfileEntry> entries;
-  Rates rates;
-  int threads = 0;
+  std::string device;
+  std::optional<Rates> rates; ///< where they can be measured
+  int threads = 0;            ///< that measured
   uint64_t steps = 0;
   double seconds = 0;
 };

@@ -28,6 +28,17 @@ struct Memory {
   uint64_t arena = 0, logicalPeak = 0;
 };
 
+/// What runs a step, and for a GPU what it takes there.
+struct Device {
+  std::string name; ///< "cpu", "sim", "cuda:0 NVIDIA H200"
+  uint64_t bytes = 0, freeBytes = 0, totalBytes = 0;
+  uint64_t graphSteps = 0;
+  double watts = 0, joules = 0; ///< 0 where nobody knows
+
+  bool isGpu() const { return totalBytes != 0; }
+  bool isCpu() const { return name == "cpu"; }
+};
+
 /// A step with its tensors. Failures throw echo::Error, echo::runtime::Error
 /// or Diagnosed.
 class Step {
@@ -57,6 +68,7 @@ public:
   /// The name of the function.
   virtual std::string entry() const = 0;
   virtual std::optional<Memory> memory() const { return std::nullopt; }
+  virtual std::optional<Device> device() const { return std::nullopt; }
   /// Heap allocations of the runtime in the last step, where they are counted.
   virtual std::optional<uint64_t> allocations() const { return std::nullopt; }
   /// Kernel and library calls of a step, where there are such.
@@ -70,8 +82,9 @@ protected:
   std::vector<Tensor> list;
 };
 
-/// Opens an artefact.
-std::unique_ptr<Step> openArtifact(const std::string &path, int threads);
+/// Opens an artefact on a device (echo_session_options).
+std::unique_ptr<Step> openArtifact(const std::string &path, int threads,
+                                   const std::string &device);
 
 /// A function of Echo ops on the reference interpreter: f64, or the declared
 /// types if `exact`. The function's module outlives the step.

@@ -222,11 +222,30 @@ Profile takeProfile(const Step &step, const TrainingOptions &options,
   profile.steps = seconds.size() > 1 ? seconds.size() - 1 : seconds.size();
   for (size_t i = seconds.size() - profile.steps; i < seconds.size(); ++i)
     profile.seconds += seconds[i];
+  if (std::optional<Device> device = step.device())
+    profile.device = device->name;
+  if (profile.device != "cpu")
+    return profile;
   echo_machine_rates rates = runtime::measureMachine(options.threads);
   profile.threads = rates.threads;
-  profile.rates = {rates.memory_bytes_per_second, rates.cache_bytes_per_second,
-                   rates.gemm_flops_per_second};
+  profile.rates = Rates{rates.memory_bytes_per_second,
+                        rates.cache_bytes_per_second,
+                        rates.gemm_flops_per_second};
   return profile;
+}
+
+nlohmann::ordered_json deviceReport(const Device &device) {
+  nlohmann::ordered_json report;
+  report["name"] = device.name;
+  if (!device.isGpu())
+    return report;
+  report["bytes"] = device.bytes;
+  report["free_bytes"] = device.freeBytes;
+  report["total_bytes"] = device.totalBytes;
+  report["graph_steps"] = device.graphSteps;
+  report["power_watts"] = device.watts;
+  report["energy_joules"] = device.joules;
+  return report;
 }
 
 nlohmann::ordered_json makeReport(const Step &step,
@@ -266,8 +285,11 @@ nlohmann::ordered_json makeReport(const Step &step,
     report["calls"] = *calls;
   if (std::optional<uint64_t> allocations = step.allocations())
     report["last_step_allocations"] = *allocations;
+  if (std::optional<Device> device = step.device())
+    report["device"] = deviceReport(*device);
   if (record.profile) {
-    report["machine"] = ratesReport(record.profile->rates);
+    if (record.profile->rates)
+      report["machine"] = ratesReport(*record.profile->rates);
     report["profile"] = profileReport(*record.profile);
   }
   ordered_json &tensors = report["tensors"] = ordered_json::array();
@@ -360,6 +382,15 @@ void run::train(Step &step, const TrainingOptions &options) {
             showBytes(memory->logicalPeak) + ", ";
   log.print(line + "parameters and state " + showBytes(persistentBytes(step)) +
             "\n");
+  if (std::optional<Device> device = step.device();
+      device && !device->isCpu()) {
+    line = "device: " + device->name;
+    if (device->isGpu())
+      line += ", allocated " + showBytes(device->bytes) + ", free " +
+              showBytes(device->freeBytes) + " of " +
+              showBytes(device->totalBytes);
+    log.print(line + "\n");
+  }
   if (record.profile && !options.quiet) {
     printProfile(*record.profile, stdout);
     log.print("");

@@ -64,6 +64,10 @@ struct Options {
           clEnumValN(Target::CPU, "cpu", "compiled for this machine (default)"),
           clEnumValN(Target::Interpreter, "interpreter",
                      "the reference interpreter, op by op"))};
+  cl::opt<std::string> device{
+      "device", cl::cat(category), cl::value_desc("cpu|sim|cuda[:N]"),
+      cl::desc("Device that runs a compiled step (default: what it was "
+               "compiled for)")};
   cl::opt<Precision> precision{
       "precision", cl::cat(category), cl::init(Precision::Exact),
       cl::desc("How the interpreter computes:"),
@@ -257,7 +261,7 @@ compile(llvm::StringRef content, const Options &options,
   }
   // The loader keeps what it has mapped: the file may go.
   std::unique_ptr<Step> step =
-      openArtifact(path, static_cast<int>(options.threads));
+      openArtifact(path, static_cast<int>(options.threads), options.device);
   phases.add("load");
   return step;
 }
@@ -336,7 +340,9 @@ void runTool(const Options &options) {
   if (options.precision.getNumOccurrences() && !interpreted)
     throwInvalid("--precision needs --target=interpreter");
   if (training.profile && interpreted)
-    throwInvalid("--profile needs --target=cpu");
+    throwInvalid("--profile needs a compiled step");
+  if (options.device.getNumOccurrences() && interpreted)
+    throwInvalid("--device needs a compiled step");
   if (training.profile && training.steps == 0)
     throwInvalid("--profile needs a step to run");
 
@@ -352,7 +358,8 @@ void runTool(const Options &options) {
                    "' is compiled: --target=interpreter, --entry, --optimizer, "
                    "--strategy and --plan take an .mlir file");
     checkOutputs(training);
-    step = openArtifact(options.model, static_cast<int>(options.threads));
+    step = openArtifact(options.model, static_cast<int>(options.threads),
+                        options.device);
   } else if (interpreted) {
     model = std::make_unique<Model>(content, options.model);
     auto function = mlir::echo::findFunction(model->get(), options.entry);
