@@ -111,6 +111,7 @@ bool FusionGraph::isInlined(Value value) const {
 FusionShape FusionGraph::getShape(uint32_t index) const {
   const FusionOp &op = problem.ops[index];
   FusionShape shape = op.shape;
+  shape.reads.reserve(ops[index]->getNumOperands());
   auto read = op.reads.begin();
   for (Value operand : ops[index]->getOperands()) {
     if (!getRoot(operand)) {
@@ -232,6 +233,8 @@ void FusionGraph::addRead(FusionOp &op, Value value, FusionAccess access) {
 
 void FusionGraph::addOp(Operation *op, bool isHost) {
   FusionOp fusionOp;
+  fusionOp.reads.reserve(op->getNumOperands());
+  fusionOp.results.reserve(op->getNumResults());
   uint32_t index = problem.ops.size();
   if (isHost) {
     fusionOp.shape.kind = FusionClass::Host;

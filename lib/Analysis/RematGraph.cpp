@@ -159,22 +159,22 @@ void RematGraph::addFusion(Operation *op, const FusionGraph &fusion,
   entry.fusion = fusionShapeOf(op, fusion);
   if (!entry.fusion)
     return;
+  SmallVector<uint64_t> readBytes;
   uint64_t sum = 0;
   for (Type type : op->getOperandTypes()) {
-    entry.readBytes.push_back(*bytesOf(type));
-    sum += entry.readBytes.back();
+    readBytes.push_back(*bytesOf(type));
+    sum += readBytes.back();
   }
   if (bytesRead < sum) {
-    uint64_t &largest = *llvm::max_element(entry.readBytes);
+    uint64_t &largest = *llvm::max_element(readBytes);
     largest -= std::min(largest, sum - bytesRead);
   }
   bool readsAll = true;
-  for (auto [operand, bytes] :
-       llvm::zip_equal(op->getOperands(), entry.readBytes))
+  for (auto [operand, bytes] : llvm::zip_equal(op->getOperands(), readBytes))
     if (Value root = fusion.getRoot(operand))
       readsAll &= bytes >= problem.values[indices.at(root)].bytes;
-  if (readsAll)
-    entry.readBytes.clear();
+  if (!readsAll)
+    entry.readBytes.assign(readBytes.begin(), readBytes.end());
 }
 
 LogicalResult RematGraph::addValue(Value value, Operation *user) {
@@ -267,7 +267,10 @@ FailureOr<RematGraph> RematGraph::build(func::FuncOp function, unsigned loss,
       continue;
     }
     RematOp entry;
-    for (Value input : inputsOf(&op)) {
+    SmallVector<Value> inputs = inputsOf(&op);
+    entry.inputs.reserve(inputs.size());
+    entry.results.reserve(op.getNumResults());
+    for (Value input : inputs) {
       auto index = graph.indices.find(input);
       if (index == graph.indices.end())
         return op.emitOpError("can't be planned: it reads a value from outside "
