@@ -333,10 +333,18 @@ public:
   PlanWriter(const RematGraph &graph, const planning::RematPlan &plan)
       : graph(graph), problem(graph.getProblem()), plan(plan),
         builder(graph.getLoss().getContext()),
-        producer(problem.values.size(), kNoIndex) {
-    for (auto [index, op] : llvm::enumerate(problem.ops))
+        producer(problem.values.size(), kNoIndex),
+        isMadeOfForward(problem.ops.size(), false) {
+    for (auto [index, op] : llvm::enumerate(problem.ops)) {
       for (uint32_t value : op.results)
         producer[value] = index;
+      isMadeOfForward[index] =
+          op.part != RematPart::Backward ||
+          llvm::any_of(op.inputs, [&](uint32_t value) {
+            return producer[value] != kNoIndex &&
+                   isMadeOfForward[producer[value]];
+          });
+    }
   }
 
   void run() {
@@ -377,12 +385,18 @@ private:
     return clones[clone]->getResult(cast<OpResult>(value).getResultNumber());
   }
 
-  /// A value that depends on the loss's gradient and is there in front of `op`:
-  /// one of its operands if it can be, since that is alive anyway.
+  /// True for an op of the backward part that can't run before the forward part
+  /// does: the gradient of a sum is made of constants alone.
+  bool isBehindForward(uint32_t op) const {
+    return op != kNoIndex && problem.ops[op].part == RematPart::Backward &&
+           isMadeOfForward[op];
+  }
+
+  /// A value of the backward part that is there in front of `op`: one of its
+  /// operands if it can be, since that is alive anyway; the loss at worst.
   Value findAfter(uint32_t op) const {
     for (uint32_t input : problem.ops[op].inputs)
-      if (producer[input] != kNoIndex &&
-          problem.ops[producer[input]].part == RematPart::Backward)
+      if (isBehindForward(producer[input]))
         return graph.getValues()[input];
     for (uint32_t other = op; other-- > 0;) {
       const RematOp &earlier = problem.ops[other];
@@ -391,7 +405,7 @@ private:
       });
       if (isLoss)
         return graph.getLoss();
-      if (earlier.part == RematPart::Backward && !earlier.results.empty())
+      if (isBehindForward(other) && !earlier.results.empty())
         return graph.getValues()[earlier.results.front()];
     }
     return {};
@@ -433,6 +447,8 @@ private:
   const planning::RematPlan &plan;
   OpBuilder builder;
   std::vector<uint32_t> producer; ///< by value
+  /// By op: it is one of the forward part, or depends on one.
+  std::vector<bool> isMadeOfForward;
   SmallVector<Operation *> clones;
   uint32_t before = kNoIndex;
   Value after;
