@@ -46,10 +46,15 @@ def ptx_of(module):
 class KernelsPtx(unittest.TestCase):
     def check(self, optimizer, *zoo):
         step, _ = run("echo-zoo", *zoo)
-        kernels, _ = run("echo-opt",
-                         f"--echo-training-step=optimizer={optimizer}",
-                         "--echo-to-buffers", "--convert-echo-to-linalg",
-                         "--echo-merge-kernels", stdin=step)
+        for strategy in ("none", "echo"):
+            kernels, _ = run("echo-opt",
+                             f"--echo-training-step=optimizer={optimizer}",
+                             f"--echo-to-buffers=strategy={strategy}",
+                             "--convert-echo-to-linalg",
+                             "--echo-merge-kernels", stdin=step)
+            self.check_kernels(kernels, zoo[0])
+
+    def check_kernels(self, kernels, model):
         names = sorted(re.findall(r"func\.func private @(\w+)\(.*"
                                   r"attributes {.*echo\.kernel", kernels))
         self.assertGreater(len(names), 20)
@@ -65,7 +70,7 @@ class KernelsPtx(unittest.TestCase):
             # leaves alone what says how to round; nothing is approximate.
             self.assertNotRegex(text, r"\bfma\.|\.approx|\.ftz")
             self.assertNotRegex(text, r"\b(add|sub|mul)\.f\d")
-            file = os.path.join(FOLDER, f"{zoo[0]}.{chip}.ptx")
+            file = os.path.join(FOLDER, f"{model}.{chip}.ptx")
             with open(file, "w") as out:
                 out.write(text)
             log = "".join(run("ptxas", "-v", f"-arch={chip}", file, "-o",
