@@ -34,6 +34,7 @@ class Graph:
         self.states = states  # of the optimizer, for each parameter
         self.values, self.ops, self.outputs = [], [], []
         self.tape, self.updates = [], []
+        self.bit_readers = {}  # by value
         self.forward = True
         self.resident = 0
 
@@ -64,10 +65,19 @@ class Graph:
         self.resident += 4 * size * (1 + self.states)
         return tensor
 
-    def with_bits(self, tensor):
-        """All late readers could do with a bit an element."""
-        self.values[tensor.index]["bits"] = -(-tensor.size // 8)
+    def with_bits(self, tensor, reader):
+        """The op `reader` of the backward part could do with a bit an
+        element."""
+        self.bit_readers[tensor.index] = (reader, -(-tensor.size // 8))
         return tensor
+
+    def write_bits(self):
+        """A value may be stashed as bits if no other late reader needs more."""
+        late = [op for op in self.ops if op["part"] == "backward"]
+        for value, (reader, size) in self.bit_readers.items():
+            if all(op["name"] == reader for op in late
+                   if value in op["inputs"]):
+                self.values[value]["bits"] = size
 
     # Ops
 
@@ -143,6 +153,7 @@ class Graph:
                 uses[parameter] -= 1
                 if uses[parameter] == 0:
                     self.write_update(parameter)
+        self.write_bits()
         return {"values": self.values, "ops": self.ops, "loss": loss.index,
                 "targets": self.outputs[1:], "outputs": self.outputs,
                 "memory_bandwidth": BANDWIDTH, "launch_seconds": LAUNCH}
@@ -187,7 +198,8 @@ class Graph:
                           2 * rows * inputs * outputs)
 
     def relu(self, name, x):
-        y = self.with_bits(self.pointwise(name, [x], x.size))
+        y = self.with_bits(self.pointwise(name, [x], x.size),
+                           name + " gradient")
         self.record([y], lambda: self.add_gradient(x, self.pointwise(
             name + " gradient", [y.gradient, y], x.size)))
         return y
@@ -205,7 +217,7 @@ class Graph:
         """The mask takes a byte an element; it is counter-based."""
         mask = self.with_bits(self.op(
             name + " mask", [], [(name + " mask", x.size, 1)],
-            mirrored=False, accesses=[]))
+            mirrored=False, accesses=[]), name + " gradient")
         del self.ops[-1]["flops"]
         self.ops[-1]["fusion"] = {"class": "pointwise", "elements": x.size,
                                   "weight": 40, "reads": [], "writes": [SAME]}
