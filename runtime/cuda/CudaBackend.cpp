@@ -138,10 +138,9 @@ std::string CudaBackend::adviceFor(uint64_t bytes, bool isArena) const {
   std::string text = ".\nThe step holds " +
                      std::to_string(program.arenaBytes) +
                      " bytes in its arena";
-  if (program.strategy.empty() || program.strategy == "none")
-    text += "; compiled with --strategy=echo it recomputes what it can and "
-            "holds less";
-  else
+  if (program.strategy == "none")
+    text += "; with --strategy=echo it recomputes what it can and holds less";
+  else if (!program.strategy.empty())
     text += ", with --strategy=" + program.strategy;
   if (!isArena || bytes == 0)
     return text + "; a smaller batch holds less";

@@ -176,9 +176,11 @@ namespace {
 
 class DeviceRegion final : public DeviceMemory {
 public:
-  DeviceRegion(std::shared_ptr<Device> device, DeviceAddress memory)
+  DeviceRegion(std::shared_ptr<Device> device, DeviceAddress memory,
+               uint64_t alignment)
       : device(std::move(device)), memory(memory) {
-    start = reinterpret_cast<char *>(memory);
+    start = reinterpret_cast<char *>((memory + alignment - 1) / alignment *
+                                     alignment);
   }
   ~DeviceRegion() override {
     Device::Use use(*device, std::nothrow);
@@ -207,6 +209,8 @@ private:
 
 // No library allocates 0 bytes; addresses of empty tensors are distinct.
 constexpr uint64_t kLeastBytes = 256;
+/// What cuMemAlloc promises.
+constexpr uint64_t kAlignment = 256;
 
 } // namespace
 
@@ -215,8 +219,9 @@ Device::allocate(uint64_t bytes, uint64_t alignment, const std::string &purpose,
                  const std::function<std::string()> &advice) {
   ++allocationCount();
   DeviceAddress memory = 0;
-  Result result =
-      functions->memAlloc(&memory, std::max<uint64_t>(bytes, kLeastBytes));
+  uint64_t slack = alignment > kAlignment ? alignment : 0;
+  Result result = functions->memAlloc(
+      &memory, std::max<uint64_t>(bytes, kLeastBytes) + slack);
   if (result == kOutOfMemory) {
     uint64_t freeBytes, totalBytes;
     memoryInfo(freeBytes, totalBytes);
@@ -227,12 +232,7 @@ Device::allocate(uint64_t bytes, uint64_t alignment, const std::string &purpose,
                     std::to_string(totalBytes) + " bytes are free" + advice());
   }
   check(result, "cuMemAlloc");
-  auto region = std::make_unique<DeviceRegion>(shared_from_this(), memory);
-  if (memory % alignment != 0)
-    throw Error(ECHO_OUT_OF_MEMORY, title + ": the address of " + purpose +
-                                        " isn't a multiple of " +
-                                        std::to_string(alignment));
-  return region;
+  return std::make_unique<DeviceRegion>(shared_from_this(), memory, alignment);
 }
 
 std::unique_ptr<DeviceMemory>

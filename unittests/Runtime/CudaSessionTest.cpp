@@ -569,6 +569,7 @@ TEST_F(CudaSession, OutOfMemoryAtEveryAllocation) {
 TEST_F(CudaSession, OutOfMemorySaysWhatWouldFit) {
   Program program = makeGpuStepProgram();
   program.arenaBytes = uint64_t(3) << 30;
+  program.strategy = "none";
   std::string path = folder->path("large.so");
   compileGpuStep(*folder, path, 0, program);
   std::string error = errorOf([&] { open(path); }, ECHO_OUT_OF_MEMORY);
@@ -585,6 +586,18 @@ TEST_F(CudaSession, OutOfMemorySaysWhatWouldFit) {
   program.strategy = "echo";
   compileGpuStep(*folder, path, 0, program);
   EXPECT_ERROR(ECHO_OUT_OF_MEMORY, "with --strategy=echo", open(path));
+}
+
+TEST_F(CudaSession, LargeAlignment) {
+  Program program = makeGpuStepProgram();
+  program.arenaAlignment = 1 << 20;
+  std::string path = folder->path("aligned-arena.so");
+  compileGpuStep(*folder, path, 0, program);
+  Session session = open(path);
+  EXPECT_GE(fake->get("allocated_bytes"), 1 << 20);
+  session.initialize(7);
+  session.step();
+  EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 1));
 }
 
 TEST_F(CudaSession, NoCublas) {
