@@ -7,6 +7,7 @@
     check.py report FOLDER OUTPUT
 """
 
+import ctypes
 import json
 import os
 import shutil
@@ -55,23 +56,30 @@ class Part:
         return "error" not in result and result.get("ok", True)
 
 
-def open_session(artefact, **options):
-    # The loader takes these libraries, not other ones of the machine.
-    import ctypes
-    folder = os.environ.get("ECHO_LIBRARIES")
-    if folder:
-        left = [os.path.join(folder, name) for name in os.listdir(folder)
-                if not name.startswith("libEchoRuntime")]
-        while left:
-            rest = []
-            for name in left:
+def load_libraries(folder):
+    """What the runtime needs: the machine's own libraries, and where it has
+    none, those of the archive. The loader goes by their names afterwards."""
+    left = [name for name in os.listdir(folder)
+            if not name.startswith("libEchoRuntime")]
+    while left:
+        rest = []
+        for name in left:
+            for place in (name, os.path.join(folder, name)):
                 try:
-                    ctypes.CDLL(name, ctypes.RTLD_GLOBAL)
+                    ctypes.CDLL(place)
+                    break
                 except OSError:
-                    rest.append(name)
-            if len(rest) == len(left):
-                break
-            left = rest
+                    pass
+            else:
+                rest.append(name)  # needs another one of them
+        if len(rest) == len(left):
+            return  # opening a session will tell
+        left = rest
+
+
+def open_session(artefact, **options):
+    if "ECHO_LIBRARIES" in os.environ:
+        load_libraries(os.environ["ECHO_LIBRARIES"])
     from echo_session import Session
     return Session(artefact, DEVICE, **options)
 

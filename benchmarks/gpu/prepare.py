@@ -25,9 +25,10 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 LIMIT = 40 << 20
-# What the loader finds on every machine with glibc.
+# What every machine with PyTorch has.
 SYSTEM_LIBRARIES = ("libc.so", "libm.so", "libdl.so", "libpthread.so",
-                    "librt.so", "ld-linux", "linux-vdso")
+                    "librt.so", "ld-linux", "linux-vdso", "libstdc++.so",
+                    "libgcc_s.so")
 
 
 def run(*command):
@@ -88,7 +89,7 @@ class Builder:
         return graph
 
     def pack_runtime(self):
-        """The runtime and what it needs beside glibc."""
+        """The runtime and what it needs that a machine may not have."""
         library = os.path.realpath(
             os.path.join(self.options.build, "lib", "libEchoRuntime.so"))
         target = os.path.join(self.folder, "lib")
