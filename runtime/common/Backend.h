@@ -31,7 +31,7 @@ class Artifact;
 /// What the clock said of one call of the table. In seconds.
 struct CallTime {
   uint64_t runs = 0;
-  double seconds = 0; ///< of all runs
+  double seconds = 0;                    ///< of all runs
   double lastBegin = 0, lastSeconds = 0; ///< lastBegin: since the walk began
 };
 

@@ -134,7 +134,7 @@ inline constexpr uint64_t kWorkspaceAlignment = 256;
 struct Call {
   CallKind kind = CallKind::Kernel;
   uint32_t function = 0; ///< Kernel: index into Program::kernels
-  uint64_t chunks = 0;   ///< CPU kernel: chunks of its iteration space; may be 0
+  uint64_t chunks = 0;   ///< CPU kernel: chunks of its iteration space
   uint32_t firstOperand = 0, numOperands = 0;
   uint32_t firstParameter = 0, numParameters = 0;
   // Indices into Program::strings.

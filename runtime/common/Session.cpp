@@ -94,7 +94,8 @@ void Session::requireValue(int32_t index) const {
     return;
   const Tensor &tensor = program().tensors[index];
   if (tensor.role == Role::Result)
-    throwInvalid(title(tensor) + " has no value: no step was run, or the last one failed");
+    throwInvalid(title(tensor) +
+                 " has no value: no step was run, or the last one failed");
   throwInvalid(title(tensor) +
                " has no value: set it, or initialize the session" +
                (isPersistent(tensor.role) ? ", or load a checkpoint" : ""));

@@ -16,8 +16,7 @@ namespace echo {
 /// Runs the kernels of an artefact for the target "cpu".
 class CpuBackend final : public HostBackend {
 public:
-  CpuBackend(const Program &program, const KernelFunction *kernels,
-             int threads)
+  CpuBackend(const Program &program, const KernelFunction *kernels, int threads)
       : HostBackend(program, threads), kernels(kernels) {}
 
   const std::string &name() const override {

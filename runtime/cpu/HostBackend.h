@@ -30,8 +30,7 @@ public:
   allocateStaging(uint64_t bytes, const std::string &purpose) override;
   std::unique_ptr<DeviceMemory> wrap(void *data) override;
   void copyIn(char *target, const void *source, uint64_t bytes) override;
-  void copyOut(void *target, const char *source,
-               uint64_t bytes) const override;
+  void copyOut(void *target, const char *source, uint64_t bytes) const override;
   void resolve(const Vector<char *> &regions,
                const Vector<StagedInput> &inputs) override;
   void run() override;

@@ -18,7 +18,8 @@ using namespace echo::cuda;
 BlasLibrary::BlasLibrary()
     : library("cuBLAS", "ECHO_CUBLAS",
               withToolkitFolders({"libcublas.so.13", "libcublas.so.12"})) {
-#define ECHO_CUDA_FIND(member, symbol, parameters) library.find(member, #symbol);
+#define ECHO_CUDA_FIND(member, symbol, parameters)                             \
+  library.find(member, #symbol);
   ECHO_CUBLAS_FUNCTIONS(ECHO_CUDA_FIND)
 #undef ECHO_CUDA_FIND
   library.find(statusName, "cublasGetStatusName");
@@ -115,28 +116,26 @@ Blas::~Blas() {
 void Blas::check(BlasStatus status, const char *what) const {
   constexpr BlasStatus kAllocFailed = 3; // CUBLAS_STATUS_ALLOC_FAILED
   if (status != kSuccess)
-    throw Error(status == kAllocFailed ? ECHO_OUT_OF_MEMORY
-                                       : ECHO_LIBRARY_ERROR,
-                device.name() + ": " + what +
-                    " failed: " + library.describe(status));
+    throw Error(
+        status == kAllocFailed ? ECHO_OUT_OF_MEMORY : ECHO_LIBRARY_ERROR,
+        device.name() + ": " + what + " failed: " + library.describe(status));
 }
 
 void Blas::multiply(const GemmParameters &gemm, const GemmOperands &operands,
                     bool accumulate) {
   int type = typeOf(gemm);
   Scale alpha(type, 1), beta(type, accumulate ? 1 : 0);
-  check(library.gemmStridedBatched(
-            handle, gemm.transposeB ? kOpT : kOpN,
-            gemm.transposeA ? kOpT : kOpN, static_cast<int>(gemm.n),
-            static_cast<int>(gemm.m), static_cast<int>(gemm.k),
-            alpha.address(), operands.b, type,
-            static_cast<int>(gemm.transposeB ? gemm.k : gemm.n), gemm.strideB,
-            operands.a, type,
-            static_cast<int>(gemm.transposeA ? gemm.m : gemm.k), gemm.strideA,
-            beta.address(), operands.c, type, static_cast<int>(gemm.n),
-            gemm.strideC, static_cast<int>(gemm.batch),
-            computeTypeOf(type, allowTF32), kGemmDefault),
-        "cublasGemmStridedBatchedEx");
+  check(
+      library.gemmStridedBatched(
+          handle, gemm.transposeB ? kOpT : kOpN, gemm.transposeA ? kOpT : kOpN,
+          static_cast<int>(gemm.n), static_cast<int>(gemm.m),
+          static_cast<int>(gemm.k), alpha.address(), operands.b, type,
+          static_cast<int>(gemm.transposeB ? gemm.k : gemm.n), gemm.strideB,
+          operands.a, type, static_cast<int>(gemm.transposeA ? gemm.m : gemm.k),
+          gemm.strideA, beta.address(), operands.c, type,
+          static_cast<int>(gemm.n), gemm.strideC, static_cast<int>(gemm.batch),
+          computeTypeOf(type, allowTF32), kGemmDefault),
+      "cublasGemmStridedBatchedEx");
 }
 
 /// Fills all rows of C: every copy doubles what is there.
@@ -167,12 +166,12 @@ Blas::BiasPlan &Blas::planBias(const GemmParameters &gemm,
   // cuBLASLt's operands a and b are our b and a.
   int64_t alignments[] = {alignmentOf(operands.b), alignmentOf(operands.a),
                           alignmentOf(operands.c), alignmentOf(operands.bias)};
-  BiasKey key = {gemm.dataType,   gemm.batch,      gemm.m,
-                 gemm.n,          gemm.k,          gemm.transposeA * 2 +
-                                                       gemm.transposeB,
-                 gemm.strideA,    gemm.strideB,    gemm.strideC,
-                 alignments[0],   alignments[1],   alignments[2],
-                 alignments[3]};
+  BiasKey key = {
+      gemm.dataType, gemm.batch,    gemm.m,
+      gemm.n,        gemm.k,        gemm.transposeA * 2 + gemm.transposeB,
+      gemm.strideA,  gemm.strideB,  gemm.strideC,
+      alignments[0], alignments[1], alignments[2],
+      alignments[3]};
   std::unique_ptr<BiasPlan> &known = biasPlans[key];
   if (known)
     return *known;
@@ -182,9 +181,8 @@ Blas::BiasPlan &Blas::planBias(const GemmParameters &gemm,
     check(library.matmulDescSet(plan->desc, attribute, &value, sizeof(value)),
           "cublasLtMatmulDescSetAttribute");
   };
-  check(library.matmulDescCreate(
-            &plan->desc, computeTypeOf(type, allowTF32),
-            type == kTypeF64 ? kTypeF64 : kTypeF32),
+  check(library.matmulDescCreate(&plan->desc, computeTypeOf(type, allowTF32),
+                                 type == kTypeF64 ? kTypeF64 : kTypeF32),
         "cublasLtMatmulDescCreate");
   set(kMatmulTransA, int32_t(gemm.transposeB ? kOpT : kOpN));
   set(kMatmulTransB, int32_t(gemm.transposeA ? kOpT : kOpN));
@@ -197,14 +195,14 @@ Blas::BiasPlan &Blas::planBias(const GemmParameters &gemm,
     auto count = static_cast<int32_t>(gemm.batch);
     check(library.layoutSet(layout, kLayoutBatchCount, &count, sizeof(count)),
           "cublasLtMatrixLayoutSetAttribute");
-    check(library.layoutSet(layout, kLayoutBatchStride, &stride,
-                            sizeof(stride)),
-          "cublasLtMatrixLayoutSetAttribute");
+    check(
+        library.layoutSet(layout, kLayoutBatchStride, &stride, sizeof(stride)),
+        "cublasLtMatrixLayoutSetAttribute");
   };
-  auto [rowsB, columnsB] = gemm.transposeB ? std::pair(gemm.k, gemm.n)
-                                           : std::pair(gemm.n, gemm.k);
-  auto [rowsA, columnsA] = gemm.transposeA ? std::pair(gemm.m, gemm.k)
-                                           : std::pair(gemm.k, gemm.m);
+  auto [rowsB, columnsB] =
+      gemm.transposeB ? std::pair(gemm.k, gemm.n) : std::pair(gemm.n, gemm.k);
+  auto [rowsA, columnsA] =
+      gemm.transposeA ? std::pair(gemm.m, gemm.k) : std::pair(gemm.k, gemm.m);
   makeLayout(plan->a, rowsB, columnsB, gemm.strideB);
   makeLayout(plan->b, rowsA, columnsA, gemm.strideA);
   makeLayout(plan->c, gemm.n, gemm.m, gemm.strideC);
@@ -214,9 +212,9 @@ Blas::BiasPlan &Blas::planBias(const GemmParameters &gemm,
         "cublasLtMatmulPreferenceCreate");
   MatmulHeuristic found{};
   int count = 0;
-  BlasStatus status = library.preferenceSet(
-      preference, kPreferenceWorkspace, &workspaceBytes,
-      sizeof(workspaceBytes));
+  BlasStatus status =
+      library.preferenceSet(preference, kPreferenceWorkspace, &workspaceBytes,
+                            sizeof(workspaceBytes));
   const int attributes[] = {kPreferenceAlignmentA, kPreferenceAlignmentB,
                             kPreferenceAlignmentC, kPreferenceAlignmentD};
   for (int i = 0; i < 4 && status == kSuccess; ++i) {
@@ -227,9 +225,9 @@ Blas::BiasPlan &Blas::planBias(const GemmParameters &gemm,
   if (status == kSuccess) {
     // No algorithm is no error: the bias is copied then.
     constexpr BlasStatus kNotSupported = 15; // CUBLAS_STATUS_NOT_SUPPORTED
-    status = library.matmulHeuristic(handle, plan->desc, plan->a, plan->b,
-                                     plan->c, plan->c, preference, 1, &found,
-                                     &count);
+    status =
+        library.matmulHeuristic(handle, plan->desc, plan->a, plan->b, plan->c,
+                                plan->c, preference, 1, &found, &count);
     if (status == kNotSupported)
       status = count = 0;
   }
@@ -252,12 +250,11 @@ void Blas::run(const GemmParameters &gemm, const GemmOperands &operands) {
       return;
     uint64_t elementBytes = bytesOf(static_cast<DataType>(gemm.dataType));
     for (int64_t batch = 0; batch < gemm.batch; ++batch)
-      device.checkCapturing(
-          device.driver().memsetD8Async(
-              reinterpret_cast<DeviceAddress>(operands.c) +
-                  batch * gemm.strideC * elementBytes,
-              0, gemm.m * gemm.n * elementBytes, stream),
-          "cuMemsetD8Async");
+      device.checkCapturing(device.driver().memsetD8Async(
+                                reinterpret_cast<DeviceAddress>(operands.c) +
+                                    batch * gemm.strideC * elementBytes,
+                                0, gemm.m * gemm.n * elementBytes, stream),
+                            "cuMemsetD8Async");
     return;
   }
   if (!operands.bias)

@@ -1,4 +1,5 @@
-//===- Blas.h - Matrix products through cuBLAS -------------------*- C++ -*-===//
+//===- Blas.h - Matrix products through cuBLAS -------------------*- C++
+//-*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -73,23 +73,22 @@ void CudaBackend::loadImage(const Artifact &artifact) {
       imagesFor(artifact.images(), device->capability());
   std::string chips, errors;
   for (const Image &image : artifact.images())
-    chips += (chips.empty() ? "" : ", ") + std::string(image.chip) +
-             (image.kind == static_cast<uint64_t>(ImageKind::PTX) ? " (PTX)"
-                                                                  : "");
+    chips +=
+        (chips.empty() ? "" : ", ") + std::string(image.chip) +
+        (image.kind == static_cast<uint64_t>(ImageKind::PTX) ? " (PTX)" : "");
   std::string chip = chipName(device->capability());
   if (images.empty())
-    throw Error(ECHO_INVALID_ARTIFACT,
-                "'" + artifact.path() + "': compiled for " + chips + "; " +
-                    device->name() + " is a " + chip + ": compile with --chip=" +
-                    chip);
+    throw Error(ECHO_INVALID_ARTIFACT, "'" + artifact.path() +
+                                           "': compiled for " + chips + "; " +
+                                           device->name() + " is a " + chip +
+                                           ": compile with --chip=" + chip);
   // Another one may do: PTX can be too new for the driver.
   for (const Image *image : images) {
     void *data = const_cast<void *>(image->data);
     constexpr int kOptimizationLevel = 4;
-    resources.module =
-        image->kind == static_cast<uint64_t>(ImageKind::PTX)
-            ? mgpuModuleLoadJIT(data, kOptimizationLevel)
-            : mgpuModuleLoad(data, image->bytes);
+    resources.module = image->kind == static_cast<uint64_t>(ImageKind::PTX)
+                           ? mgpuModuleLoadJIT(data, kOptimizationLevel)
+                           : mgpuModuleLoad(data, image->bytes);
     const char *what;
     Result result = takeWrapperError(what);
     if (result == kSuccess)
@@ -102,8 +101,8 @@ void CudaBackend::loadImage(const Artifact &artifact) {
     if (image->kind == static_cast<uint64_t>(ImageKind::PTX) && *jitLog())
       errors += "\n" + std::string(jitLog());
   }
-  throw Error(ECHO_INVALID_ARTIFACT, "'" + artifact.path() + "': " +
-                                         device->name() +
+  throw Error(ECHO_INVALID_ARTIFACT, "'" + artifact.path() +
+                                         "': " + device->name() +
                                          " takes none of its images" + errors);
 }
 
@@ -118,11 +117,10 @@ void CudaBackend::findKernels(const Artifact &artifact) {
                   "'" + artifact.path() + "': no kernel '" + kernel.name +
                       "' in its image: " + device->driver().describe(result));
     if (kernel.sharedBytes > kFreeSharedBytes)
-      device->check(
-          device->driver().funcSetAttribute(
-              functions.back(), kFunctionDynamicShared,
-              static_cast<int>(kernel.sharedBytes)),
-          ("cuFuncSetAttribute of '" + kernel.name + "'").c_str());
+      device->check(device->driver().funcSetAttribute(
+                        functions.back(), kFunctionDynamicShared,
+                        static_cast<int>(kernel.sharedBytes)),
+                    ("cuFuncSetAttribute of '" + kernel.name + "'").c_str());
   }
 }
 
@@ -135,8 +133,7 @@ bool CudaBackend::sharesMemoryWith(const Backend &other) const {
 std::string CudaBackend::adviceFor(uint64_t bytes, bool isArena) const {
   uint64_t freeBytes = 0, totalBytes = 0;
   device->memoryInfo(freeBytes, totalBytes);
-  std::string text = ".\nThe step holds " +
-                     std::to_string(program.arenaBytes) +
+  std::string text = ".\nThe step holds " + std::to_string(program.arenaBytes) +
                      " bytes in its arena";
   if (program.strategy == "none")
     text += "; with --strategy=echo it recomputes what it can and holds less";
@@ -145,8 +142,8 @@ std::string CudaBackend::adviceFor(uint64_t bytes, bool isArena) const {
   if (!isArena || bytes == 0)
     return text + "; a smaller batch holds less";
   // In whole percents, with a tenth left for the parameters.
-  auto percent = static_cast<uint64_t>(
-      static_cast<double>(freeBytes) / static_cast<double>(bytes) * 90);
+  auto percent = static_cast<uint64_t>(static_cast<double>(freeBytes) /
+                                       static_cast<double>(bytes) * 90);
   return text + "; a batch of about " + std::to_string(percent) +
          "% of this one would fit";
 }
@@ -155,9 +152,10 @@ std::unique_ptr<DeviceMemory>
 CudaBackend::allocate(uint64_t bytes, uint64_t alignment,
                       const std::string &purpose) {
   Device::Use use(*device);
-  std::unique_ptr<DeviceMemory> memory = device->allocate(
-      bytes, alignment, purpose,
-      [&] { return adviceFor(bytes, purpose == "the arena"); });
+  std::unique_ptr<DeviceMemory> memory =
+      device->allocate(bytes, alignment, purpose, [&] {
+        return adviceFor(bytes, purpose == "the arena");
+      });
   allocatedBytes += bytes;
   return memory;
 }
@@ -182,10 +180,10 @@ void CudaBackend::copyIn(char *target, const void *source, uint64_t bytes) {
   Device::Use use(*device);
   if (bytes == 0)
     return;
-  device->check(device->driver().memcpyHtoDAsync(
-                    reinterpret_cast<DeviceAddress>(target), source, bytes,
-                    resources.stream),
-                "cuMemcpyHtoDAsync");
+  device->check(
+      device->driver().memcpyHtoDAsync(reinterpret_cast<DeviceAddress>(target),
+                                       source, bytes, resources.stream),
+      "cuMemcpyHtoDAsync");
   synchronize();
 }
 
@@ -235,8 +233,8 @@ void CudaBackend::issueInputs() {
   for (const StagedInput &input : inputs)
     device->checkCapturing(
         device->driver().memcpyHtoDAsync(
-            reinterpret_cast<DeviceAddress>(arena + input.offset),
-            input.source, input.bytes, resources.stream),
+            reinterpret_cast<DeviceAddress>(arena + input.offset), input.source,
+            input.bytes, resources.stream),
         "cuMemcpyHtoDAsync");
 }
 
@@ -357,9 +355,9 @@ void CudaBackend::run() {
 
 void CudaBackend::issueProfiled() {
   auto record = [&](size_t event) {
-    device->checkCapturing(device->driver().eventRecord(resources.events[event],
-                                                        resources.stream),
-                           "cuEventRecord");
+    device->checkCapturing(
+        device->driver().eventRecord(resources.events[event], resources.stream),
+        "cuEventRecord");
   };
   issueInputs();
   record(0);
@@ -424,8 +422,8 @@ void CudaBackend::fillStatistics(echo_statistics &statistics) const {
     statistics.energy_joules = *joules - *firstJoules;
 }
 
-std::unique_ptr<Backend>
-echo::createCudaBackend(const Artifact &artifact, const SessionOptions &options,
-                        int deviceNumber) {
+std::unique_ptr<Backend> echo::createCudaBackend(const Artifact &artifact,
+                                                 const SessionOptions &options,
+                                                 int deviceNumber) {
   return std::make_unique<CudaBackend>(artifact, options, deviceNumber);
 }

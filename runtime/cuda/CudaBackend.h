@@ -1,4 +1,5 @@
-//===- CudaBackend.h - Steps on a CUDA device ---------------------*- C++ -*-===//
+//===- CudaBackend.h - Steps on a CUDA device ---------------------*- C++
+//-*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,8 +26,8 @@ namespace echo::cuda {
 
 class CudaBackend final : public Backend {
 public:
-  /// Throws Error: no driver or device, no image for it (ECHO_INVALID_ARTIFACT),
-  /// no kernel of a name in it.
+  /// Throws Error: no driver or device, no image for it
+  /// (ECHO_INVALID_ARTIFACT), no kernel of a name in it.
   CudaBackend(const Artifact &artifact, const SessionOptions &options,
               int deviceNumber);
   ~CudaBackend() override;
@@ -39,8 +40,7 @@ public:
   allocateStaging(uint64_t bytes, const std::string &purpose) override;
   std::unique_ptr<DeviceMemory> wrap(void *data) override;
   void copyIn(char *target, const void *source, uint64_t bytes) override;
-  void copyOut(void *target, const char *source,
-               uint64_t bytes) const override;
+  void copyOut(void *target, const char *source, uint64_t bytes) const override;
   void resolve(const Vector<char *> &regions,
                const Vector<StagedInput> &inputs) override;
   void prepare() override;
@@ -83,7 +83,7 @@ private:
   const Program &program;
   std::shared_ptr<Device> device;
   Resources resources;
-  std::unique_ptr<Blas> blas; ///< when resolved, if there is a GEMM
+  std::unique_ptr<Blas> blas;      ///< when resolved, if there is a GEMM
   std::vector<Function> functions; ///< by Call::function
   Monitor monitor;
 

@@ -28,8 +28,8 @@ static std::string versionText(int version) {
          std::to_string(version % 1000 / 10);
 }
 
-Driver::Driver() : library("the CUDA driver", "ECHO_CUDA_DRIVER",
-                           {"libcuda.so.1"}) {
+Driver::Driver()
+    : library("the CUDA driver", "ECHO_CUDA_DRIVER", {"libcuda.so.1"}) {
   // What every driver has, so that an old one says how old it is.
   library.find(driverGetVersion, "cuDriverGetVersion");
   library.find(getErrorName, "cuGetErrorName");
@@ -44,7 +44,8 @@ Driver::Driver() : library("the CUDA driver", "ECHO_CUDA_DRIVER",
                 "the CUDA driver, '" + library.path() + "', is for CUDA " +
                     versionText(version) + "; " +
                     versionText(kLeastDriverVersion) + " or newer is needed");
-#define ECHO_CUDA_FIND(member, symbol, parameters) library.find(member, #symbol);
+#define ECHO_CUDA_FIND(member, symbol, parameters)                             \
+  library.find(member, #symbol);
   ECHO_CUDA_DRIVER_FUNCTIONS(ECHO_CUDA_FIND)
 #undef ECHO_CUDA_FIND
   result = init(0);
@@ -235,8 +236,8 @@ Device::allocate(uint64_t bytes, uint64_t alignment, const std::string &purpose,
   return std::make_unique<DeviceRegion>(shared_from_this(), memory, alignment);
 }
 
-std::unique_ptr<DeviceMemory>
-Device::allocateHost(uint64_t bytes, const std::string &purpose) {
+std::unique_ptr<DeviceMemory> Device::allocateHost(uint64_t bytes,
+                                                   const std::string &purpose) {
   ++allocationCount();
   void *memory = nullptr;
   Result result = functions->memHostAlloc(

@@ -1,4 +1,5 @@
-//===- Device.h - A CUDA device -----------------------------------*- C++ -*-===//
+//===- Device.h - A CUDA device -----------------------------------*- C++
+//-*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

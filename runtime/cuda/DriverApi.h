@@ -134,10 +134,10 @@ struct MatmulHeuristic {
 };
 
 enum : int {
-  kTypeF32 = 0,  // CUDA_R_32F
-  kTypeF64 = 1,  // CUDA_R_64F
-  kTypeF16 = 2,  // CUDA_R_16F
-  kTypeBF16 = 14, // CUDA_R_16BF
+  kTypeF32 = 0,          // CUDA_R_32F
+  kTypeF64 = 1,          // CUDA_R_64F
+  kTypeF16 = 2,          // CUDA_R_16F
+  kTypeBF16 = 14,        // CUDA_R_16BF
   kComputeF32 = 68,      // CUBLAS_COMPUTE_32F
   kComputeF64 = 70,      // CUBLAS_COMPUTE_64F
   kComputeFastTF32 = 77, // CUBLAS_COMPUTE_32F_FAST_TF32

@@ -65,12 +65,11 @@ echo::cuda::imagesFor(const std::vector<Image> &images, int capability) {
   for (const Image &image : images)
     if (worth(image, capability) >= 0)
       found.push_back(&image);
-  std::sort(found.begin(), found.end(),
-            [&](const Image *first, const Image *second) {
-              int difference =
-                  worth(*first, capability) - worth(*second, capability);
-              // Of equal ones the first.
-              return difference != 0 ? difference > 0 : first < second;
-            });
+  std::sort(
+      found.begin(), found.end(), [&](const Image *first, const Image *second) {
+        int difference = worth(*first, capability) - worth(*second, capability);
+        // Of equal ones the first.
+        return difference != 0 ? difference > 0 : first < second;
+      });
   return found;
 }

@@ -1,4 +1,5 @@
-//===- Images.h - Which image a device takes ---------------------*- C++ -*-===//
+//===- Images.h - Which image a device takes ---------------------*- C++
+//-*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,5 @@
-//===- Monitor.h - Power and energy of a device ------------------*- C++ -*-===//
+//===- Monitor.h - Power and energy of a device ------------------*- C++
+//-*-===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -32,9 +32,8 @@ SharedLibrary::SharedLibrary(const std::string &what, const char *variable,
     }
     tried += std::string(tried.empty() ? "" : "; ") + dlerror();
   }
-  throw Error(ECHO_LIBRARY_ERROR,
-              what + " isn't there: " + tried + " (" + variable +
-                  " can name its file)");
+  throw Error(ECHO_LIBRARY_ERROR, what + " isn't there: " + tried + " (" +
+                                      variable + " can name its file)");
 }
 
 SharedLibrary::~SharedLibrary() {

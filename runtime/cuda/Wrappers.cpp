@@ -92,8 +92,7 @@ Module mgpuModuleLoadJIT(void *data, int optimizationLevel) {
         state.jitLog,
         reinterpret_cast<void *>(uintptr_t(sizeof(state.jitLog) - 1)),
         reinterpret_cast<void *>(uintptr_t(optimizationLevel))};
-    Result result =
-        driver.moduleLoadDataEx(&module, data, 3, options, values);
+    Result result = driver.moduleLoadDataEx(&module, data, 3, options, values);
     state.jitLog[sizeof(state.jitLog) - 1] = '\0';
     return result;
   });

@@ -33,7 +33,8 @@ public:
       close(descriptor);
     }
     std::error_code ignored;
-    path = std::filesystem::temp_directory_path(ignored) / "echo-kernels-XXXXXX";
+    path =
+        std::filesystem::temp_directory_path(ignored) / "echo-kernels-XXXXXX";
     descriptor = mkostemp(path.data(), O_CLOEXEC);
     isNamed = descriptor >= 0;
   }
@@ -78,8 +79,7 @@ HostObject::~HostObject() {
 std::string HostObject::load(std::string_view bytes) {
   TemporaryFile file;
   if (!file.write(bytes))
-    return std::string("can't write a temporary file: ") +
-           std::strerror(errno);
+    return std::string("can't write a temporary file: ") + std::strerror(errno);
   handle = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return dlerror();
@@ -99,10 +99,9 @@ std::string HostObject::readSymbols() {
   auto *count =
       static_cast<const uint64_t *>(dlsym(handle, ECHO_SIM_NUM_KERNELS_SYMBOL));
   if (!functions || !table || !count)
-    return std::string("no symbol ") +
-           (!functions ? ECHO_SIM_FUNCTIONS_SYMBOL
-            : !table   ? ECHO_SIM_KERNELS_SYMBOL
-                       : ECHO_SIM_NUM_KERNELS_SYMBOL);
+    return std::string("no symbol ") + (!functions ? ECHO_SIM_FUNCTIONS_SYMBOL
+                                        : !table ? ECHO_SIM_KERNELS_SYMBOL
+                                                 : ECHO_SIM_NUM_KERNELS_SYMBOL);
   for (uint64_t i = 0; i < *count; ++i)
     if (!table[i].name || !table[i].function)
       return "kernel " + std::to_string(i) + " is missing";
@@ -122,8 +121,7 @@ const echo_sim_kernel *HostObject::find(std::string_view name) const {
 std::vector<Buffer> echo::sim::sharedVariables(const echo_sim_kernel &kernel) {
   std::vector<Buffer> variables;
   for (uint64_t i = 0; i < kernel.num_shared; ++i)
-    variables.push_back(
-        {kernel.shared[i].data, static_cast<size_t>(kernel.shared[i].bytes),
-         false});
+    variables.push_back({kernel.shared[i].data,
+                         static_cast<size_t>(kernel.shared[i].bytes), false});
   return variables;
 }

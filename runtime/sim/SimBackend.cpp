@@ -29,8 +29,7 @@ SimBackend::SimBackend(const Artifact &artifact, const SessionOptions &options)
   if (program.kernels.empty())
     return;
   auto fail = [&](const std::string &message) {
-    throw Error(ECHO_INVALID_ARTIFACT,
-                "'" + artifact.path() + "': " + message);
+    throw Error(ECHO_INVALID_ARTIFACT, "'" + artifact.path() + "': " + message);
   };
   const Image *image = nullptr;
   std::string chips;
@@ -86,9 +85,9 @@ void SimBackend::runKernel(const Call &call, void *const *args) {
 
 void SimBackend::throwFaults(const Call &call,
                              const sim::LaunchResult &result) const {
-  std::string text =
-      "call " + std::to_string(&call - program.calls.data()) + " (" +
-      program.strings[call.name] + " at " + program.strings[call.layer] + "): ";
+  std::string text = "call " + std::to_string(&call - program.calls.data()) +
+                     " (" + program.strings[call.name] + " at " +
+                     program.strings[call.layer] + "): ";
   for (const sim::Fault &fault : result.faults)
     text += (&fault == result.faults.data() ? "" : "\n") + describe(fault);
   if (result.numMoreFaults != 0)

@@ -24,8 +24,8 @@ using namespace echo;
 using namespace echo::cuda;
 
 #define ECHO_CUDA_DECLARE(member, symbol, parameters)                          \
-  extern "C" __attribute__((visibility("default"))) BlasStatus member##Fake    \
-      parameters __asm__(#symbol);
+  extern "C" __attribute__((visibility(                                        \
+      "default"))) BlasStatus member##Fake parameters __asm__(#symbol);
 ECHO_CUBLAS_FUNCTIONS(ECHO_CUDA_DECLARE)
 #undef ECHO_CUDA_DECLARE
 
@@ -115,9 +115,9 @@ BlasStatus multiply(FakeState &state, BlasContextTag &handle, Stream stream,
     return kBlasInvalidValue;
   uint64_t elementBytes = bytesOf(dataType);
   for (const Operand &operand : {a, b, c}) {
-    uint64_t bytes = (operand.rows * operand.columns +
-                      (batch - 1) * operand.stride) *
-                     elementBytes;
+    uint64_t bytes =
+        (operand.rows * operand.columns + (batch - 1) * operand.stride) *
+        elementBytes;
     if (state.checkDevice(reinterpret_cast<DeviceAddress>(operand.data), bytes,
                           "a product"))
       return kBlasInvalidValue;
@@ -234,12 +234,14 @@ BlasStatus setWorkspaceFake(BlasHandle handle, void *workspace, size_t bytes) {
   return 0;
 }
 
-BlasStatus gemmStridedBatchedFake(
-    BlasHandle handle, int transA, int transB, int m, int n, int k,
-    const void *alpha, const void *a, int typeA, int leadingA,
-    long long strideA, const void *b, int typeB, int leadingB,
-    long long strideB, const void *beta, void *c, int typeC, int leadingC,
-    long long strideC, int batch, int computeType, int algorithm) {
+BlasStatus gemmStridedBatchedFake(BlasHandle handle, int transA, int transB,
+                                  int m, int n, int k, const void *alpha,
+                                  const void *a, int typeA, int leadingA,
+                                  long long strideA, const void *b, int typeB,
+                                  int leadingB, long long strideB,
+                                  const void *beta, void *c, int typeC,
+                                  int leadingC, long long strideC, int batch,
+                                  int computeType, int algorithm) {
   BlasCall call;
   bool isDouble = computeType == kComputeF64;
   auto read = [&](const void *scale) {
@@ -249,11 +251,11 @@ BlasStatus gemmStridedBatchedFake(
   if (typeA != typeB || typeA != typeC || isDouble != (typeA == kTypeF64) ||
       read(alpha) != 1 || (read(beta) != 0 && read(beta) != 1))
     return kBlasNotSupported;
-  return multiply(
-      call.state, *handle, handle->stream, typeA, transA, transB,
-      {a, transA ? k : m, transA ? m : k, leadingA, strideA},
-      {b, transB ? n : k, transB ? k : n, leadingB, strideB},
-      {c, m, n, leadingC, strideC}, batch, read(beta) == 1, nullptr);
+  return multiply(call.state, *handle, handle->stream, typeA, transA, transB,
+                  {a, transA ? k : m, transA ? m : k, leadingA, strideA},
+                  {b, transB ? n : k, transB ? k : n, leadingB, strideB},
+                  {c, m, n, leadingC, strideC}, batch, read(beta) == 1,
+                  nullptr);
 }
 
 //===----------------------------------------------------------------------===//

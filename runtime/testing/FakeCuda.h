@@ -37,9 +37,10 @@
 //   has_epilogue       0: cuBLASLt has no algorithm
 //   has_energy         0: NVML doesn't know the energy
 // Counters are what is alive (contexts, allocations, allocated_bytes,
-// host_allocations, modules, streams, events, graphs, graph_execs, blas_handles,
-// blas_descriptors, nvml_users), what was left in released contexts (leaks),
-// what was done (launches, graph_launches, products, epilogues), and misuse.
+// host_allocations, modules, streams, events, graphs, graph_execs,
+// blas_handles, blas_descriptors, nvml_users), what was left in released
+// contexts (leaks), what was done (launches, graph_launches, products,
+// epilogues), and misuse.
 //
 // A launch's array of parameters has to stay until the launch has run, and as
 // long as its graph: nobody here knows how many they are.

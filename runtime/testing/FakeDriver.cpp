@@ -19,8 +19,8 @@ using namespace echo::cuda;
 
 // The definitions have the types that the runtime calls.
 #define ECHO_CUDA_DECLARE(member, symbol, parameters)                          \
-  extern "C" __attribute__((visibility("default"))) Result member##Fake        \
-      parameters __asm__(#symbol);
+  extern "C" __attribute__((                                                   \
+      visibility("default"))) Result member##Fake parameters __asm__(#symbol);
 ECHO_CUDA_DRIVER_FUNCTIONS(ECHO_CUDA_DECLARE)
 #undef ECHO_CUDA_DECLARE
 
@@ -81,8 +81,7 @@ static const std::pair<const char *, const char *> *textOf(Result result) {
       {kOutOfMemory, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
       {kNoDevice,
        {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
-      {kInvalidDevice,
-       {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
+      {kInvalidDevice, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
       {kInvalidImage,
        {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
       {kInvalidContext,
@@ -90,8 +89,7 @@ static const std::pair<const char *, const char *> *textOf(Result result) {
       {kNoBinaryForGpu,
        {"CUDA_ERROR_NO_BINARY_FOR_GPU",
         "no kernel image is available for execution on the device"}},
-      {kInvalidPtx,
-       {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
+      {kInvalidPtx, {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
       {kInvalidHandle,
        {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
       {kNotFound, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
@@ -103,8 +101,7 @@ static const std::pair<const char *, const char *> *textOf(Result result) {
         "too many resources requested for launch"}},
       {kLaunchFailed,
        {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
-      {kNotSupported,
-       {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
+      {kNotSupported, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
       {kCaptureUnsupported,
        {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
         "operation not permitted when stream is capturing"}},
@@ -292,8 +289,8 @@ Result memcpyHtoDAsyncFake(DeviceAddress target, const void *source,
     return failed;
   std::shared_ptr<std::string> copy;
   if (!isPinned(state, source, bytes))
-    copy = std::make_shared<std::string>(static_cast<const char *>(source),
-                                         bytes);
+    copy =
+        std::make_shared<std::string>(static_cast<const char *>(source), bytes);
   return state.enqueue(stream, [=, &state] {
     Result result = state.checkDevice(target, bytes, "a copy that was put off");
     if (result == kSuccess)
@@ -446,7 +443,8 @@ Result funcSetAttributeFake(Function, int, int) {
 static Result runKernel(FakeState &state, const echo_sim_kernel &kernel,
                         sim::Dim3 grid, sim::Dim3 block, void **parameters) {
   if (state.isDue("fault_launch")) {
-    state.message = std::string("kernel '") + kernel.name + "' was made to fault";
+    state.message =
+        std::string("kernel '") + kernel.name + "' was made to fault";
     return kLaunchFailed;
   }
   sim::Launch launch;

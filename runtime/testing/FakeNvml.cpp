@@ -15,8 +15,8 @@
 using namespace echo::cuda;
 
 #define ECHO_CUDA_DECLARE(member, symbol, parameters)                          \
-  extern "C" __attribute__((visibility("default"))) int member##Nvml           \
-      parameters __asm__(#symbol);
+  extern "C" __attribute__((                                                   \
+      visibility("default"))) int member##Nvml parameters __asm__(#symbol);
 ECHO_NVML_FUNCTIONS(ECHO_CUDA_DECLARE)
 #undef ECHO_CUDA_DECLARE
 
@@ -62,7 +62,6 @@ int totalEnergyNvml(NvmlDevice device, unsigned long long *millijoules) {
     return kNvmlNotSupported;
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - device->begin;
-  *millijoules =
-      static_cast<unsigned long long>(seconds.count() * kMilliwatts);
+  *millijoules = static_cast<unsigned long long>(seconds.count() * kMilliwatts);
   return 0;
 }

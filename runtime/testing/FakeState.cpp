@@ -118,14 +118,13 @@ FakeState &FakeState::get() {
 FakeState::FakeState() { reset(); }
 
 void FakeState::reset() {
-  settings = {{"version", 13000},   {"devices", 1},       {"capability", 0},
-              {"memory", 1 << 30},  {"fail_init", 0},     {"fail_alloc", 0},
-              {"fail_host_alloc", 0}, {"fail_launch", 0}, {"fault_launch", 0},
+  settings = {{"version", 13000},      {"devices", 1},      {"capability", 0},
+              {"memory", 1 << 30},     {"fail_init", 0},    {"fail_alloc", 0},
+              {"fail_host_alloc", 0},  {"fail_launch", 0},  {"fault_launch", 0},
               {"fail_instantiate", 0}, {"fail_capture", 0}, {"fail_blas", 0},
-              {"has_epilogue", 1},  {"has_energy", 1}};
-  for (const char *name :
-       {"leaks", "launches", "graph_launches", "products", "epilogues",
-        "misuse"})
+              {"has_epilogue", 1},     {"has_energy", 1}};
+  for (const char *name : {"leaks", "launches", "graph_launches", "products",
+                           "epilogues", "misuse"})
     counters[name] = 0;
   message.clear();
   const char *given = std::getenv("ECHO_FAKE_CUDA");

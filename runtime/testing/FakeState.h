@@ -82,7 +82,7 @@ private:
 };
 
 struct ContextTag {
-  int users = 0; ///< retains
+  int users = 0;           ///< retains
   Result error = kSuccess; ///< one that stays
 };
 struct ModuleTag {

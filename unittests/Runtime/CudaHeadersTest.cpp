@@ -22,14 +22,15 @@
 #include <type_traits>
 
 // The header has a second one for earlier types of sums.
-using Gemm = cublasStatus_t (*)(
-    cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
-    const void *, const void *, cudaDataType, int, long long, const void *,
-    cudaDataType, int, long long, const void *, void *, cudaDataType, int,
-    long long, int, cublasComputeType_t, cublasGemmAlgo_t);
-static_assert(std::is_same_v<decltype(static_cast<Gemm>(
-                                 &cublasGemmStridedBatchedEx)),
-                             Gemm>);
+using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t,
+                                cublasOperation_t, int, int, int, const void *,
+                                const void *, cudaDataType, int, long long,
+                                const void *, cudaDataType, int, long long,
+                                const void *, void *, cudaDataType, int,
+                                long long, int, cublasComputeType_t,
+                                cublasGemmAlgo_t);
+static_assert(std::is_same_v<
+              decltype(static_cast<Gemm>(&cublasGemmStridedBatchedEx)), Gemm>);
 std::remove_pointer_t<Gemm> gemmOfHeader;
 #define cublasGemmStridedBatchedEx gemmOfHeader
 
@@ -109,8 +110,9 @@ struct IsCalledAlike<A (*)(As...), B (*)(Bs...)> {
 // same.
 using namespace echo::cuda;
 #define ECHO_CHECK(member, symbol, parameters)                                 \
-  static_assert(IsCalledAlike<int(*) parameters, decltype(&::symbol)>::value(), \
-                #symbol);
+  static_assert(                                                               \
+      IsCalledAlike<int(*) parameters, decltype(&::symbol)>::value(),          \
+      #symbol);
 ECHO_CUDA_DRIVER_FUNCTIONS(ECHO_CHECK)
 ECHO_CUBLAS_FUNCTIONS(ECHO_CHECK)
 #undef ECHO_CHECK
@@ -124,7 +126,8 @@ TEST(CudaHeaders, TheLibraryHasTheSymbols) {
 #define ECHO_NAME(member, symbol, parameters) #symbol,
            ECHO_CUBLAS_FUNCTIONS(ECHO_NAME)
 #undef ECHO_NAME
-               "cublasGetStatusName", "cublasGetStatusString"})
+               "cublasGetStatusName",
+           "cublasGetStatusString"})
     EXPECT_NE(dlsym(library, symbol), nullptr) << symbol;
 }
 

@@ -190,8 +190,8 @@ void addGemm(Program &p, const GemmParameters &gemm, bool hasBias) {
     else
       p.arenaBytes += (bytes + 255) / 256 * 256;
     Init init = role == Role::Result ? Init() : Init{InitKind::Normal, 0, 1};
-    p.tensors.push_back({name + number, role, type, {elements}, bytes,
-                         location, init, false});
+    p.tensors.push_back(
+        {name + number, role, type, {elements}, bytes, location, init, false});
     p.operands.push_back(location);
   };
   int64_t last = gemm.batch - 1;
@@ -201,10 +201,9 @@ void addGemm(Program &p, const GemmParameters &gemm, bool hasBias) {
       gemm.m * gemm.n + last * gemm.strideC);
   if (hasBias)
     add("bias", Role::Input, gemm.n);
-  for (int64_t value :
-       {gemm.dataType, gemm.batch, gemm.m, gemm.n, gemm.k, gemm.transposeA,
-        gemm.transposeB, gemm.strideA, gemm.strideB, gemm.strideC,
-        gemm.accumulate})
+  for (int64_t value : {gemm.dataType, gemm.batch, gemm.m, gemm.n, gemm.k,
+                        gemm.transposeA, gemm.transposeB, gemm.strideA,
+                        gemm.strideB, gemm.strideC, gemm.accumulate})
     p.parameters.push_back(value);
   p.calls.push_back({CallKind::Gemm, 0, 0, firstOperand, hasBias ? 4u : 3u,
                      firstParameter, 11, 0, 1, 1, 0, 0});
@@ -220,8 +219,16 @@ TEST_F(CudaSession, ProductsOfAllKinds) {
       for (int kind = 0; kind < 3; ++kind) // plain, accumulating, with a bias
         for (int64_t batch : {1, 3})
           for (int64_t k : {0, 7}) {
-            GemmParameters gemm{static_cast<int64_t>(type), batch, 5, 6, k,
-                                transposes & 1, transposes >> 1, 5 * k, 0, 40,
+            GemmParameters gemm{static_cast<int64_t>(type),
+                                batch,
+                                5,
+                                6,
+                                k,
+                                transposes & 1,
+                                transposes >> 1,
+                                5 * k,
+                                0,
+                                40,
                                 kind == 1};
             gemms.push_back(gemm);
             addGemm(cpu, gemm, kind == 2);
@@ -254,8 +261,8 @@ TEST_F(CudaSession, ProductsOfAllKinds) {
 TEST_F(CudaSession, OperandsThatAreAlignedOtherwise) {
   // An algorithm for one alignment isn't taken for another: the fake library
   // refuses that.
-  GemmParameters gemm{static_cast<int64_t>(DataType::F32), 1, 4, 4, 4, 0, 0,
-                      16, 16, 16, 0};
+  GemmParameters gemm{
+      static_cast<int64_t>(DataType::F32), 1, 4, 4, 4, 0, 0, 16, 16, 16, 0};
   Program program = makeGemmProgram("cuda");
   addGemm(program, gemm, true);
   program.calls.push_back(program.calls[0]);
@@ -491,8 +498,8 @@ TEST_F(CudaSession, DriverWithoutASymbol) {
 
 TEST_F(CudaSession, OldDriver) {
   fake->set("version", 11080);
-  EXPECT_ERROR(ECHO_LIBRARY_ERROR,
-               "is for CUDA 11.8; 12.0 or newer is needed", open());
+  EXPECT_ERROR(ECHO_LIBRARY_ERROR, "is for CUDA 11.8; 12.0 or newer is needed",
+               open());
 }
 
 TEST_F(CudaSession, NoDevice) {
@@ -516,15 +523,15 @@ TEST_F(CudaSession, WrongChip) {
                open());
   std::string path = folder->path("chips.so");
   std::string cubin("\177ELF and so on, as long as one"), ptx("// PTX\0", 7);
-  compileGpuArtifact(path, makeGpuStepProgram(),
-                     {{"sm_80", ImageKind::Cubin, cubin},
-                      {"sm_100", ImageKind::PTX, ptx}});
+  compileGpuArtifact(
+      path, makeGpuStepProgram(),
+      {{"sm_80", ImageKind::Cubin, cubin}, {"sm_100", ImageKind::PTX, ptx}});
   EXPECT_ERROR(ECHO_INVALID_ARTIFACT, "compiled for sm_80, sm_100 (PTX); ",
                open(path));
   // Images for the chip that the driver refuses: all of them are told.
-  compileGpuArtifact(path, makeGpuStepProgram(),
-                     {{"sm_90", ImageKind::Cubin, cubin},
-                      {"sm_80", ImageKind::PTX, ptx}});
+  compileGpuArtifact(
+      path, makeGpuStepProgram(),
+      {{"sm_90", ImageKind::Cubin, cubin}, {"sm_80", ImageKind::PTX, ptx}});
   std::string error = errorOf([&] { open(path); }, ECHO_INVALID_ARTIFACT);
   for (const char *text :
        {"takes none of its images\nimage for sm_90: cuModuleLoadDataEx failed: "
@@ -550,9 +557,9 @@ TEST_F(CudaSession, OutOfMemoryAtEveryAllocation) {
   for (int n = 1; n <= 4; ++n) {
     fake->set("fail_alloc", n);
     std::string error = errorOf([] { open(); }, ECHO_OUT_OF_MEMORY);
-    EXPECT_NE(error.find(n == 1 ? "asked for 768 bytes for the arena"
-                                : "asked for "),
-              std::string::npos)
+    EXPECT_NE(
+        error.find(n == 1 ? "asked for 768 bytes for the arena" : "asked for "),
+        std::string::npos)
         << error;
     EXPECT_NE(error.find("of 1073741824 bytes are free"), std::string::npos)
         << error;
@@ -672,12 +679,11 @@ TEST_F(CudaSession, FailureWhileCapturingChangesNothing) {
     session.step();
     std::vector<float> values = valuesOf(session);
     fake->set(setting, 1);
-    std::string error = errorOf(
-        [&] { session.step(); }, std::string(setting) == "fail_instantiate"
-                                     ? ECHO_OUT_OF_MEMORY
-                                 : std::string(setting) == "fail_blas"
-                                     ? ECHO_LIBRARY_ERROR
-                                     : ECHO_DEVICE_ERROR);
+    std::string error =
+        errorOf([&] { session.step(); },
+                std::string(setting) == "fail_instantiate" ? ECHO_OUT_OF_MEMORY
+                : std::string(setting) == "fail_blas"      ? ECHO_LIBRARY_ERROR
+                                                           : ECHO_DEVICE_ERROR);
     EXPECT_NE(error.find("the step can't be captured as a graph: "),
               std::string::npos)
         << error;
@@ -716,7 +722,9 @@ TEST_F(CudaSession, FaultThatStays) {
       EXPECT_ERROR(ECHO_DEVICE_ERROR, "the device is lost", open());
     }
     // Then the device can be used again.
-    { Session closed = std::move(other); }
+    {
+      Session closed = std::move(other);
+    }
     EXPECT_EQ(fake->get("contexts"), 0);
     Session session = open();
     session.initialize(7);

@@ -75,11 +75,11 @@ TEST_F(CudaWrappers, FailuresAreWritten) {
     return ::testing::internal::GetCapturedStderr();
   };
   std::string ptx("// PTX\0", 7);
-  EXPECT_NE(errorOf([&] {
-              EXPECT_EQ(mgpuModuleLoadJIT(ptx.data(), 2), nullptr);
-            }).find("cuda:0 Fake: cuModuleLoadDataEx failed: "
-                    "CUDA_ERROR_INVALID_PTX (218)"),
-            std::string::npos);
+  EXPECT_NE(
+      errorOf([&] { EXPECT_EQ(mgpuModuleLoadJIT(ptx.data(), 2), nullptr); })
+          .find("cuda:0 Fake: cuModuleLoadDataEx failed: "
+                "CUDA_ERROR_INVALID_PTX (218)"),
+      std::string::npos);
   EXPECT_NE(errorOf([&] { mgpuMemAlloc(8, nullptr, true); }).find("801"),
             std::string::npos);
   EXPECT_EQ(errorOf([] {

@@ -123,7 +123,8 @@ TEST_F(SimSession, FaultsAreErrorsOfTheStep) {
         << error;
     EXPECT_NE(error.find(expected[fault - 1]), std::string::npos) << error;
     // Nothing half-way: no value, and the next step says so.
-    EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "has no value", session.get<float>("w"));
+    EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "has no value",
+                 session.get<float>("w"));
     EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "the last one failed",
                  session.get<float>("loss"));
     EXPECT_ERROR(ECHO_INVALID_ARGUMENT, "'w' f32[3x2] has no value",
@@ -217,10 +218,9 @@ TEST_F(SimSession, ImagesThatDontFit) {
   Program program = makeGpuStepProgram();
   auto host = ImageKind::HostObject;
   std::string ptx("// PTX\0", 7), cubin("\177ELF and more");
-  expectError("compiled for sm_80, sm_90; the simulator needs --chip=sim",
-              program,
-              {{"sm_80", ImageKind::Cubin, cubin},
-               {"sm_90", ImageKind::PTX, ptx}});
+  expectError(
+      "compiled for sm_80, sm_90; the simulator needs --chip=sim", program,
+      {{"sm_80", ImageKind::Cubin, cubin}, {"sm_90", ImageKind::PTX, ptx}});
   expectError("image for 'sm_90': expected a text", program,
               {{"sm_90", ImageKind::PTX, "no zero"}});
   expectError("image for 'sm_80': not a cubin", program,
