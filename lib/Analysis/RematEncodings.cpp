@@ -144,9 +144,10 @@ public:
   void encode(Value value) {
     builder.setInsertionPointAfter(lastReaderNearby(value));
     words = BinarizeOp::create(builder, value.getLoc(), value);
-    redirect(value, [&]() -> Value {
-      return unpack(cast<RankedTensorType>(value.getType()), value.getLoc());
-    });
+    // The value and its views, which are any number deep.
+    SmallVector<View> views = {{value, 0}};
+    for (size_t i = 0; i < views.size(); ++i)
+      redirect(i, views);
   }
 
   void eraseAnswered() {
@@ -155,6 +156,12 @@ public:
   }
 
 private:
+  /// The value that is encoded, or a view of another entry.
+  struct View {
+    Value value;
+    size_t source;
+  };
+
   /// The op behind which `value` is packed: the last of those that make and
   /// read it next, in front of the backward part. What they share a kernel for
   /// goes before packing, and a kernel that makes the value isn't far.
@@ -192,9 +199,29 @@ private:
                                 words);
   }
 
-  /// Hands what `decode` builds to the late readers of `value`, the value that
-  /// is encoded or a view of it.
-  void redirect(Value value, function_ref<Value()> decode) {
+  /// An entry of `views`, made of bits.
+  Value decode(size_t index, ArrayRef<View> views) {
+    SmallVector<Value> chain;
+    for (; index != 0; index = views[index].source)
+      chain.push_back(views[index].value);
+    Value source = views.front().value;
+    Value decoded =
+        unpack(cast<RankedTensorType>(source.getType()), source.getLoc());
+    for (Value view : llvm::reverse(chain)) {
+      IRMapping map;
+      map.map(source, decoded);
+      auto result = cast<OpResult>(view);
+      decoded = builder.clone(*result.getOwner(), map)
+                    ->getResult(result.getResultNumber());
+      source = view;
+    }
+    return decoded;
+  }
+
+  /// Gives late readers of an entry of `views` bits, and adds its early ones
+  /// that are views.
+  void redirect(size_t index, SmallVectorImpl<View> &views) {
+    Value value = views[index].value;
     SmallVector<OpOperand *> readers;
     for (OpOperand &use : value.getUses())
       readers.push_back(&use);
@@ -205,17 +232,12 @@ private:
       if (!uses.isLate(reader)) {
         for (OpResult view : reader->getResults())
           if (uses.isViewOf(view, value))
-            redirect(view, [&]() -> Value {
-              IRMapping map;
-              map.map(value, decode());
-              return builder.clone(*reader, map)
-                  ->getResult(view.getResultNumber());
-            });
+            views.push_back({view, index});
         continue;
       }
       builder.setInsertionPoint(reader);
       if (reader != use->getOwner() || !asksForPositivity(*use)) {
-        use->set(decode());
+        use->set(decode(index, views));
         continue;
       }
       Value answer = reader->getResult(0);

@@ -12,6 +12,7 @@
 #include "Echo/Dialect/Shapes.h"
 #include "Echo/Numerics/ArithAlgebra.h"
 #include "Echo/Numerics/Philox.h"
+#include "LinalgBuilders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -152,8 +153,8 @@ static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Value value,
   return {};
 }
 
-static Value filled(OpBuilder &b, Location loc, RankedTensorType type,
-                    TypedAttr value) {
+Value mlir::echo::filledTensor(OpBuilder &b, Location loc,
+                               RankedTensorType type, TypedAttr value) {
   Value scalar = arith::ConstantOp::create(b, loc, value);
   return linalg::FillOp::create(b, loc, scalar, emptyTensor(b, loc, type))
       .getResult(0);
@@ -220,7 +221,7 @@ static Value reduceGroup(OpBuilder &b, Location loc, Value value,
   }
   RankedTensorType result = type.clone(shape);
   Value init =
-      filled(b, loc, result, identityOf(b, kind, type.getElementType()));
+      filledTensor(b, loc, result, identityOf(b, kind, type.getElementType()));
   return linalg::GenericOp::create(
              b, loc, TypeRange(result), ValueRange(value), ValueRange(init),
              ArrayRef<AffineMap>{
@@ -290,8 +291,8 @@ static SmallVector<Value> lowerArgmax(OpBuilder &b, ArgmaxOp op) {
       kept.push_back(b.getAffineDimExpr(dim));
   AffineMap map = AffineMap::get(type.getRank(), 0, kept, b.getContext());
   SmallVector<Value> inits = {
-      filled(b, loc, values, identityOf(b, ReduceKind::Max, element)),
-      filled(b, loc, indices, b.getI32IntegerAttr(0))};
+      filledTensor(b, loc, values, identityOf(b, ReduceKind::Max, element)),
+      filledTensor(b, loc, indices, b.getI32IntegerAttr(0))};
   auto generic = linalg::GenericOp::create(
       b, loc, TypeRange{values, indices}, ValueRange(operand), inits,
       ArrayRef<AffineMap>{b.getMultiDimIdentityMap(type.getRank()), map, map},
@@ -409,7 +410,7 @@ static SmallVector<Value> lowerEmbedding(OpBuilder &b, EmbeddingOp op) {
   int64_t column = type.getRank() - 1, rows = table.getDimSize(0);
   TypedAttr zero = b.getZeroAttr(type.getElementType());
   if (rows == 0)
-    return {filled(b, op.getLoc(), type, zero)};
+    return {filledTensor(b, op.getLoc(), type, zero)};
   AffineMap map = b.getMultiDimIdentityMap(type.getRank()).dropResult(column);
   return parallel(
       b, op.getLoc(), type, op.getIndices(), {map},
@@ -480,7 +481,7 @@ static SmallVector<Value> lowerBinarize(OpBuilder &b, BinarizeOp op) {
   Value operand = op.getOperand();
   int64_t count = typeOf(operand).getNumElements();
   if (count == 0)
-    return {filled(b, loc, type, b.getI32IntegerAttr(0))};
+    return {filledTensor(b, loc, type, b.getI32IntegerAttr(0))};
   SmallVector<int64_t> shape(type.getShape());
   if (!hasRowsOfWords(typeOf(operand), type)) {
     operand = flatten(b, loc, operand);
@@ -541,7 +542,7 @@ static SmallVector<Value> lowerDebinarize(OpBuilder &b, DebinarizeOp op) {
   RankedTensorType type = typeOf(op.getResult());
   ArrayRef<int64_t> shape = type.getShape();
   if (type.getNumElements() == 0)
-    return {filled(b, loc, type, b.getBoolAttr(false))};
+    return {filledTensor(b, loc, type, b.getBoolAttr(false))};
   Value words = op.getWords();
   bool hasRows = hasRowsOfWords(type, typeOf(words));
   SmallVector<AffineExpr> exprs;

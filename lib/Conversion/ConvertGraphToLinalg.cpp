@@ -16,6 +16,7 @@
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/Shapes.h"
+#include "LinalgBuilders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -36,11 +37,7 @@ static RankedTensorType typeOf(Value value) {
 }
 
 static Value zeros(OpBuilder &b, Location loc, RankedTensorType type) {
-  Value zero = arith::ConstantOp::create(b, loc,
-                                         b.getZeroAttr(type.getElementType()));
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
-                                        type.getElementType());
-  return linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+  return filledTensor(b, loc, type, b.getZeroAttr(type.getElementType()));
 }
 
 /// `op` of Echo, made for the sake of its lowering.
@@ -131,16 +128,6 @@ static FailureOr<Value> product(OpBuilder &b, Location loc,
   return sum;
 }
 
-static FailureOr<Value> lowerMatmul(OpBuilder &b, MatmulOp op) {
-  RankedTensorType type = typeOf(op.getResult());
-  FailureOr<Value> sum =
-      product(b, op.getLoc(), type, op.getLhs(), op.getRhs(),
-              op.getTransposeLhs(), op.getTransposeRhs());
-  if (failed(sum))
-    return failure();
-  return convert(b, op.getLoc(), *sum, type.getElementType());
-}
-
 /// A sum in the accumulators' type, rounded at the end.
 static FailureOr<Value> addTo(OpBuilder &b, Location loc, Value sum,
                               Value addend, Type element) {
@@ -155,15 +142,19 @@ static FailureOr<Value> addTo(OpBuilder &b, Location loc, Value sum,
   return convert(b, loc, *result, element);
 }
 
-static FailureOr<Value> lowerMatmulAdd(OpBuilder &b, MatmulAddOp op) {
+/// The product of matmul or matmul_add, plus what it is added to.
+template <typename Op>
+static FailureOr<Value> lowerMatmul(OpBuilder &b, Op op,
+                                    Value accumulator = {}) {
   RankedTensorType type = typeOf(op.getResult());
   FailureOr<Value> sum =
       product(b, op.getLoc(), type, op.getLhs(), op.getRhs(),
               op.getTransposeLhs(), op.getTransposeRhs());
   if (failed(sum))
     return failure();
-  return addTo(b, op.getLoc(), *sum, op.getAccumulator(),
-               type.getElementType());
+  if (accumulator)
+    return addTo(b, op.getLoc(), *sum, accumulator, type.getElementType());
+  return convert(b, op.getLoc(), *sum, type.getElementType());
 }
 
 static FailureOr<Value> lowerLinear(OpBuilder &b, LinearOp op) {
@@ -224,28 +215,23 @@ static FailureOr<Value> lowerEmbeddingGrad(OpBuilder &b, EmbeddingGradOp op) {
         Value inside = arith::CmpIOp::create(
             b, loc, arith::CmpIPredicate::ult, index, size);
         Value row = arith::SelectOp::create(b, loc, inside, index, zero);
-        auto line = [&](Value from, Value at) -> Value {
-          SmallVector<OpFoldResult> offsets = {at, b.getIndexAttr(0)};
-          SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1),
-                                             b.getIndexAttr(columns)};
-          SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
-          return tensor::ExtractSliceOp::create(b, loc, from, offsets, sizes,
-                                                strides);
+        auto rowAt = [&](Value at) -> SmallVector<Range> {
+          OpFoldResult one = b.getIndexAttr(1);
+          return {{at, one, one},
+                  {b.getIndexAttr(0), b.getIndexAttr(columns), one}};
         };
-        Value old = line(carried[0], row);
+        Value old =
+            tensor::ExtractSliceOp::create(b, loc, carried[0], rowAt(row));
+        Value addend =
+            tensor::ExtractSliceOp::create(b, loc, *gradient, rowAt(position));
         FailureOr<Value> sum =
-            lowered(b, AddOp::create(b, loc, old.getType(), old,
-                                     line(*gradient, position)));
+            lowered(b, AddOp::create(b, loc, old.getType(), old, addend));
         isLowered = succeeded(sum);
         if (!isLowered)
           return;
         Value next = arith::SelectOp::create(b, loc, inside, *sum, old);
-        SmallVector<OpFoldResult> offsets = {row, b.getIndexAttr(0)};
-        SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1),
-                                           b.getIndexAttr(columns)};
-        SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
-        next = tensor::InsertSliceOp::create(b, loc, next, carried[0], offsets,
-                                             sizes, strides);
+        next = tensor::InsertSliceOp::create(b, loc, next, carried[0],
+                                             rowAt(row));
         scf::YieldOp::create(b, loc, next);
       });
   if (!isLowered)
@@ -261,7 +247,9 @@ static FailureOr<SmallVector<Value>> lower(OpBuilder &b, Operation *op) {
   };
   return TypeSwitch<Operation *, FailureOr<SmallVector<Value>>>(op)
       .Case([&](MatmulOp op) { return one(lowerMatmul(b, op)); })
-      .Case([&](MatmulAddOp op) { return one(lowerMatmulAdd(b, op)); })
+      .Case([&](MatmulAddOp op) {
+        return one(lowerMatmul(b, op, op.getAccumulator()));
+      })
       .Case([&](LinearOp op) { return one(lowerLinear(b, op)); })
       .Case([&](EmbeddingGradOp op) { return one(lowerEmbeddingGrad(b, op)); })
       .Default([&](Operation *op) { return lowerToLinalg(b, op); });

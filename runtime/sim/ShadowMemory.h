@@ -21,8 +21,9 @@ namespace echo::sim {
 /// Finds accesses of different threads to one byte that nothing orders, one of
 /// them a write. Threads of a block are ordered by its barriers, those of a
 /// warp by the warp's too, and blocks by nothing. For every byte the last write
-/// is kept, the last read, and the last read of another thread than that: one
-/// race is always found where there are several.
+/// is kept, the last read, and the last read of another thread than that: of
+/// several races one is found. Atomic operations hide each other: a plain
+/// access of a thread is compared with the last of them alone.
 class ShadowMemory {
 public:
   /// A thread between two barriers.

@@ -147,7 +147,7 @@ private:
   void runBlock(uint64_t linear);
   bool runThreads();
   void resolveWarp(uint32_t warp);
-  bool resolve(const std::vector<Thread *> &lanes, uint32_t warp);
+  void resolve(const std::vector<Thread *> &lanes, uint32_t warp);
   void shuffle(Thread &thread, uint32_t firstThread);
   bool releaseBarrier();
   bool reportWaiting();
@@ -335,7 +335,7 @@ void Simulation::shuffle(Thread &thread, uint32_t firstThread) {
 }
 
 /// Lets the lanes of a mask go on if they are all there.
-bool Simulation::resolve(const std::vector<Thread *> &lanes, uint32_t warp) {
+void Simulation::resolve(const std::vector<Thread *> &lanes, uint32_t warp) {
   const Thread &first = *lanes.front();
   uint32_t present = 0, predicates = 0;
   for (const Thread *lane : lanes) {
@@ -344,7 +344,7 @@ bool Simulation::resolve(const std::vector<Thread *> &lanes, uint32_t warp) {
       predicates |= uint32_t(1) << lane->lane();
   }
   if (present != first.mask)
-    return false;
+    return;
   uint32_t firstThread = warp * kWarpSize;
   for (Thread *lane : lanes) {
     if (first.wait == Wait::Shuffle)
@@ -365,7 +365,6 @@ bool Simulation::resolve(const std::vector<Thread *> &lanes, uint32_t warp) {
     }
     lane->wait = Wait::Nothing;
   }
-  return true;
 }
 
 void Simulation::resolveWarp(uint32_t warp) {

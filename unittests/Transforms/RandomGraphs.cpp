@@ -359,8 +359,9 @@ private:
 
   bool dropResults() {
     bool changed = false;
-    for (unsigned index = mlir::echo::testing::firstFunction(*best).getNumResults();
-         index-- > 1;)
+    unsigned numResults =
+        mlir::echo::testing::firstFunction(*best).getNumResults();
+    for (unsigned index = numResults; index-- > 1;)
       changed |= accept([&](func::FuncOp function) {
         function.front().getTerminator()->eraseOperand(index);
         return succeeded(function.eraseResult(index));
