@@ -8,6 +8,7 @@
 // RUN: echo-opt %s --inline | FileCheck %s --check-prefixes=CHECK,TWICE,INLINED
 // RUN: echo-opt %s --remove-dead-values | FileCheck %s --check-prefixes=CHECK,TWICE
 // RUN: echo-opt %s --cse --canonicalize --loop-invariant-code-motion --control-flow-sink --inline --remove-dead-values --cse --canonicalize | FileCheck %s --check-prefixes=CHECK,MERGED,INLINED
+// RUN: echo-opt %s --sccp --loop-invariant-subset-hoisting --mem2reg --topological-sort --symbol-dce --linalg-fuse-elementwise-ops | FileCheck %s --check-prefixes=CHECK,TWICE
 // RUN: echo-opt %s | echo-opt | FileCheck %s --check-prefixes=CHECK,TWICE
 // RUN: echo-opt %s --mlir-print-op-generic | echo-opt | FileCheck %s --check-prefixes=CHECK,TWICE
 
