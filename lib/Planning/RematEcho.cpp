@@ -72,6 +72,15 @@ private:
   std::vector<uint32_t> collectGroup(uint32_t unit);
   bool isWorthless(const std::vector<uint32_t> &set);
   bool isWorthlessToPaper(uint32_t op);
+  /// True if only ops of the set of which numSetReaders tells need what `op`
+  /// makes.
+  bool isForSet(uint32_t op) const {
+    for (uint32_t value : index.results(op))
+      if (hasLateReaders(value) ||
+          numSetReaders[value] != numRecomputedReaders[value])
+        return false;
+    return true;
+  }
   void dropUseless();
   void dropSlow();
   void dropUnneeded();
@@ -99,6 +108,14 @@ private:
   }
   bool hasLateReaders(uint32_t value) const {
     return !index.lateReaders(value).empty();
+  }
+  /// What a value takes that is stashed for late readers alone.
+  uint64_t bytesForLateReaders(uint32_t value) const {
+    const RematValue &entry = problem.values[value];
+    return isEncoding && index.earlyProducer(value) != kNoIndex &&
+                   !index.isOutput[value]
+               ? std::min(entry.bytes, entry.encodedBytes)
+               : entry.bytes;
   }
 
   const RematIndex &index;
@@ -231,31 +248,30 @@ std::vector<uint32_t> EchoPlanner::collectGroup(uint32_t unit) {
 /// more than their inputs do. An input that a late op reads would be on both
 /// sides.
 bool EchoPlanner::isWorthless(const std::vector<uint32_t> &set) {
-  for (uint32_t op : set) {
-    isMarkedOp[op] = true;
+  for (uint32_t op : set)
     for (uint32_t value : index.inputs(op))
       ++numSetReaders[value];
-  }
   uint64_t released = 0, allocated = 0;
   for (uint32_t op : set)
-    for (uint32_t value : index.results(op))
-      if (hasLateReaders(value) ||
-          numRecomputedReaders[value] != numSetReaders[value])
+    for (uint32_t value : index.results(op)) {
+      if (numRecomputedReaders[value] != numSetReaders[value])
         allocated += problem.values[value].bytes;
+      else if (hasLateReaders(value))
+        allocated += bytesForLateReaders(value);
+    }
   for (uint32_t op : set)
     for (uint32_t value : index.inputs(op)) {
       // Each value once.
       if (numSetReaders[value] == 0)
         continue;
-      uint32_t producer = index.earlyProducer(value);
-      bool isInside = producer != kNoIndex && isMarkedOp[producer];
-      if (!isInside && !hasLateReaders(value) &&
+      // What is computed again isn't stashed, inside or not.
+      if (!isRecomputed(index.earlyProducer(value)) &&
           numRecomputedReaders[value] == numSetReaders[value])
-        released += problem.values[value].bytes;
+        released +=
+            problem.values[value].bytes -
+            (hasLateReaders(value) ? bytesForLateReaders(value) : 0);
       numSetReaders[value] = 0;
     }
-  for (uint32_t op : set)
-    isMarkedOp[op] = false;
   return released >= allocated;
 }
 
@@ -377,30 +393,36 @@ void EchoPlanner::dropUnneeded() {
   }
 }
 
-/// Takes off ops together with everything that is recomputed for them if that
-/// doesn't add to the stash.
+/// Takes off ops if that doesn't add to the stash: together with what is
+/// recomputed for them alone, then with everything that is recomputed for them.
 void EchoPlanner::dropUseless() {
   constexpr size_t kMaxSet = 24;
   std::vector<uint32_t> set;
-  for (uint32_t op = 0; op < problem.ops.size(); ++op) {
-    if (!base.recomputed[op])
-      continue;
-    set = {op};
-    isMarkedOp[op] = true;
-    for (size_t i = 0; i < set.size() && set.size() <= kMaxSet; ++i)
-      for (uint32_t value : index.inputs(set[i])) {
-        uint32_t producer = index.earlyProducer(value);
-        if (!isRecomputed(producer) || isMarkedOp[producer])
-          continue;
-        isMarkedOp[producer] = true;
-        set.push_back(producer);
+  for (bool isAlone : {true, false})
+    for (uint32_t op = 0; op < problem.ops.size(); ++op) {
+      if (!base.recomputed[op])
+        continue;
+      set = {op};
+      isMarkedOp[op] = true;
+      for (size_t i = 0; i < set.size() && set.size() <= kMaxSet; ++i)
+        for (uint32_t value : index.inputs(set[i])) {
+          ++numSetReaders[value];
+          uint32_t producer = index.earlyProducer(value);
+          if (!isRecomputed(producer) || isMarkedOp[producer] ||
+              (isAlone && !isForSet(producer)))
+            continue;
+          isMarkedOp[producer] = true;
+          set.push_back(producer);
+        }
+      for (uint32_t member : set) {
+        isMarkedOp[member] = false;
+        for (uint32_t value : index.inputs(member))
+          numSetReaders[value] = 0;
       }
-    for (uint32_t member : set)
-      isMarkedOp[member] = false;
-    if (set.size() <= kMaxSet && isWorthless(set))
-      for (uint32_t member : set)
-        setRecomputed(member, false);
-  }
+      if (set.size() <= kMaxSet && isWorthless(set))
+        for (uint32_t member : set)
+          setRecomputed(member, false);
+    }
 }
 
 /// Takes off ops together with everything that is recomputed for them alone if
@@ -427,11 +449,7 @@ void EchoPlanner::dropSlow() {
           released += problem.values[value].bytes;
           continue;
         }
-        bool isForSet = true;
-        for (uint32_t result : index.results(producer))
-          isForSet &= !hasLateReaders(result) &&
-                      numSetReaders[result] == numRecomputedReaders[result];
-        if (isForSet && set.size() < kMaxSet)
+        if (isForSet(producer) && set.size() < kMaxSet)
           set.push_back(producer);
       }
     }
@@ -596,17 +614,25 @@ RematPlan EchoPlanner::run() {
   std::vector<std::vector<uint32_t>> subgraphs = options.closeOverSharedInputs
                                                      ? connectCandidates(index)
                                                      : growFromSeeds(index);
+  auto trim = [&](const std::vector<uint32_t> &subgraph, bool joinChains) {
+    makeUnits(subgraph, joinChains);
+    trimUnits(subgraph);
+  };
   for (const std::vector<uint32_t> &subgraph : subgraphs) {
     findDemanded(subgraph);
-    if (options.trimGroups) {
-      for (bool joinChains : {false, true}) {
-        makeUnits(subgraph, joinChains);
-        trimUnits(subgraph);
-      }
-    } else {
+    if (options.trimGroups)
+      trim(subgraph, /*joinChains=*/false);
+    else
       trimAsPaper(subgraph);
-    }
   }
+  // A chain of which a part is better off stashed isn't all or nothing.
+  if (options.trimGroups && options.dropUseless) {
+    dropUnneeded();
+    dropUseless();
+  }
+  if (options.trimGroups)
+    for (const std::vector<uint32_t> &subgraph : subgraphs)
+      trim(subgraph, /*joinChains=*/true);
   dropWhatDoesntPay();
   RematFigures figures;
   RematPlan plan = chooseChains(figures);
