@@ -14,13 +14,31 @@ using namespace mlir;
 
 #include "Echo/Interfaces/EchoInterfaces.cpp.inc"
 
+/// The bytes of an element of another compiler's tensor, too; 0: not known.
+static int64_t elementBytes(Type element) {
+  if (element.isIntOrFloat())
+    return (element.getIntOrFloatBitWidth() + 7) / 8;
+  if (element.isIndex())
+    return IndexType::kInternalStorageBitWidth / 8;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * elementBytes(complex.getElementType());
+  if (auto vector = dyn_cast<VectorType>(element)) {
+    int64_t bytes;
+    if (!vector.isScalable() &&
+        !llvm::MulOverflow(vector.getNumElements(),
+                           elementBytes(vector.getElementType()), bytes))
+      return bytes;
+  }
+  return 0;
+}
+
 FailureOr<uint64_t> mlir::echo::detail::typeBytes(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
-  if (!shaped || !shaped.hasStaticShape() ||
-      !shaped.getElementType().isIntOrFloat())
+  if (!shaped || !shaped.hasStaticShape())
     return failure();
-  int64_t bytes =
-      (shaped.getElementType().getIntOrFloatBitWidth() + 7) / 8;
+  int64_t bytes = elementBytes(shaped.getElementType());
+  if (bytes == 0)
+    return failure();
   // A zero dimension makes the product zero even beside one that overflows.
   if (llvm::is_contained(shaped.getShape(), 0))
     return uint64_t(0);

@@ -16,7 +16,7 @@
 namespace mlir::echo::detail {
 
 /// Bytes of a ranked tensor or memref type: elements times the element's
-/// storage width in whole bytes (i1 takes one byte). Failure for dynamic
+/// storage width in whole bytes (i1 takes one byte, index 8). Failure for dynamic
 /// shapes, other types, and products beyond 63 bits.
 llvm::FailureOr<uint64_t> typeBytes(Type type);
 /// Sums of typeBytes over shaped operands or results.
