@@ -188,6 +188,15 @@ static bool isKnownChip(StringRef chip) {
 #endif
 }
 
+void mlir::echo::buildGPUToNVVMPipeline(OpPassManager &manager) {
+  manager.addPass(createSCFToControlFlowPass());
+  ConvertGpuOpsToNVVMOpsOptions toNVVM;
+  toNVVM.indexBitwidth = 64;
+  toNVVM.useBarePtrCallConv = true;
+  manager.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
 LogicalResult
 mlir::echo::buildKernelsToGPUPipeline(OpPassManager &manager,
                                       const KernelsToGPUOptions &options,
@@ -200,19 +209,18 @@ mlir::echo::buildKernelsToGPUPipeline(OpPassManager &manager,
       return errorHandler("expected chips that LLVM knows, as sm_90, found '" +
                           chip + "'");
   StringRef format = options.format;
-  if (!llvm::is_contained({"nvvm", "isa", "bin", "fatbin"}, format))
-    return errorHandler("expected format nvvm, isa, bin or fatbin, found '" +
+  if (!llvm::is_contained({"nvvm", "isa", "bin", "fatbin", "sim"}, format))
+    return errorHandler("expected format nvvm, isa, bin, fatbin or sim, found "
+                        "'" +
                         format + "'");
   manager.addPass(createConvertEchoToLinalgPass());
   manager.addPass(createEchoMergeKernelsPass());
   manager.addPass(createEchoMapKernelsToGPUPass());
-  OpPassManager &gpuModules = manager.nest<gpu::GPUModuleOp>();
-  gpuModules.addPass(createSCFToControlFlowPass());
-  ConvertGpuOpsToNVVMOpsOptions toNVVM;
-  toNVVM.indexBitwidth = 64;
-  toNVVM.useBarePtrCallConv = true;
-  gpuModules.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
-  gpuModules.addPass(createReconcileUnrealizedCastsPass());
+  buildGPUToNVVMPipeline(manager.nest<gpu::GPUModuleOp>());
+  if (format == "sim") {
+    manager.addPass(createEchoNVVMToSimPass());
+    return success();
+  }
   for (const std::string &chip : chips) {
     GpuNVVMAttachTargetOptions attach;
     attach.chip = chip;

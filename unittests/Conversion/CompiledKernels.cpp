@@ -11,13 +11,12 @@
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/InitAll.h"
+#include "Echo/Pipelines/Pipelines.h"
 #include "Echo/Target/Interpreter.h"
 #include "Echo/Transforms/Kernels.h"
 #include "Echo/Transforms/Passes.h"
+#include "SimulatedModule.h"
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
@@ -47,6 +46,8 @@ CompiledKernels::CompiledKernels() {
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
 }
+
+CompiledKernels::~CompiledKernels() = default;
 
 std::string CompiledKernels::type(ArrayRef<int64_t> shape,
                                   const std::string &element) {
@@ -87,99 +88,16 @@ OwningOpRef<ModuleOp> CompiledKernels::parse(const std::string &source) {
   return module;
 }
 
-/// Makes of each GPU function a kernel on buffers whose chunks are threads:
-/// `%begin` is the thread.
-static void makeThreadsChunks(ModuleOp module) {
-  OpBuilder b(module.getContext());
-  SmallVector<gpu::GPUModuleOp> gpuModules(module.getOps<gpu::GPUModuleOp>());
-  for (gpu::GPUModuleOp gpuModule : gpuModules) {
-    for (auto global :
-         llvm::make_early_inc_range(gpuModule.getOps<memref::GlobalOp>()))
-      global->moveBefore(gpuModule);
-    for (auto kernel : gpuModule.getOps<gpu::GPUFuncOp>()) {
-      Location loc = kernel.getLoc();
-      int64_t blockSize = (*kernel.getKnownBlockSize())[0];
-      int64_t blocks = (*kernel.getKnownGridSize())[0];
-      Block &entry = kernel.getBody().front();
-      Value thread = entry.addArgument(b.getIndexType(), loc);
-      entry.addArgument(b.getIndexType(), loc);
-      kernel.walk([&](Operation *op) {
-        b.setInsertionPoint(op);
-        if (isa<gpu::BlockIdOp, gpu::ThreadIdOp>(op)) {
-          Value size = arith::ConstantIndexOp::create(b, loc, blockSize);
-          Value id =
-              isa<gpu::BlockIdOp>(op)
-                  ? arith::DivUIOp::create(b, loc, thread, size).getResult()
-                  : arith::RemUIOp::create(b, loc, thread, size).getResult();
-          op->replaceAllUsesWith(ValueRange(id));
-          op->erase();
-        } else if (isa<gpu::ReturnOp>(op)) {
-          func::ReturnOp::create(b, loc);
-          op->erase();
-        }
-      });
-      module.lookupSymbol<func::FuncOp>(kernel.getName()).erase();
-      b.setInsertionPoint(gpuModule);
-      auto function = func::FuncOp::create(
-          b, loc, kernel.getName(),
-          b.getFunctionType(entry.getArgumentTypes(), TypeRange()));
-      function->setAttr(kKernelAttr, b.getUnitAttr());
-      function->setAttr(kChunksAttr, b.getI64IntegerAttr(blocks * blockSize));
-      function.getBody().takeBody(kernel.getBody());
-    }
-    gpuModule.erase();
-  }
-}
-
-void CompiledKernels::compile(ModuleOp module, bool fuse) {
-  kernels.clear();
-  mostChunks = 0;
-  PassManager manager(&context);
-  EchoFormKernelsPassOptions options;
-  options.fuse = fuse;
-  manager.addPass(createEchoFormKernelsPass(options));
-  manager.addPass(createEchoOutlineKernelsPass());
-  manager.addPass(createConvertEchoToLinalgPass());
-  manager.addPass(createEchoMergeKernelsPass());
-  ASSERT_TRUE(succeeded(manager.run(module)));
-  for (func::FuncOp kernel : kernelFunctions(module)) {
-    Kernel &entry = kernels[kernel.getName()];
-    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
-      auto results =
-          kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kOverwritableAttr);
-      entry.overwritable.push_back(
-          results ? llvm::to_vector(results.asArrayRef())
-                  : SmallVector<int64_t>());
-    }
-  }
-  numKernels = kernels.size();
-
-  OwningOpRef<ModuleOp> lowered(module.clone());
-  PassManager lowering(&context);
-  if (onThreads) {
-    PassManager mapping(&context);
-    mapping.addPass(createEchoMapKernelsToGPUPass());
-    ASSERT_TRUE(succeeded(mapping.run(*lowered)));
-    makeThreadsChunks(*lowered);
-  } else {
-    lowering.addPass(createEchoLowerKernelsPass());
-  }
-  lowering.addPass(createConvertEchoKernelsToLLVMPass());
-  ASSERT_TRUE(succeeded(lowering.run(*lowered)));
-  for (auto function :
-       llvm::make_early_inc_range(lowered->getOps<func::FuncOp>()))
-    function.erase();
-  for (auto kernel : lowered->getOps<LLVM::LLVMFuncOp>()) {
-    kernels[kernel.getName()].chunks =
-        kernel->getAttrOfType<IntegerAttr>(kChunksAttr).getInt();
-    mostChunks = std::max(mostChunks, kernels[kernel.getName()].chunks);
-  }
-
+std::unique_ptr<llvm::orc::LLJIT>
+mlir::echo::testing::compileInProcess(ModuleOp module) {
   auto llvmContext = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> code =
-      translateModuleToLLVMIR(*lowered, *llvmContext);
-  ASSERT_TRUE(code);
-  auto target = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
+      translateModuleToLLVMIR(module, *llvmContext);
+  EXPECT_TRUE(code);
+  if (!code)
+    return nullptr;
+  auto target =
+      llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
   auto machine = llvm::cantFail(target.createTargetMachine());
   code->setDataLayout(machine->createDataLayout());
   code->setTargetTriple(machine->getTargetTriple());
@@ -195,66 +113,142 @@ void CompiledKernels::compile(ModuleOp module, bool fuse) {
   passes.crossRegisterProxies(loops, functions, callGraph, modules);
   passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
       .run(*code, modules);
-  jit = llvm::cantFail(
+  std::unique_ptr<llvm::orc::LLJIT> jit = llvm::cantFail(
       llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target).create());
   llvm::cantFail(jit->addIRModule(
       llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext))));
-  for (auto &kernel : kernels)
-    kernel.second.function =
-        llvm::cantFail(jit->lookup(kernel.first()))
-            .toPtr<void (*)(void *const *, int64_t, int64_t)>();
+  return jit;
 }
 
-void CompiledKernels::run(const Kernel &kernel, ArrayRef<void *> pointers,
-                          int64_t lower, int64_t upper) {
-  if (!onThreads)
-    return kernel.function(pointers.data(), lower, upper);
-  for (int64_t thread = lower; thread < upper; ++thread)
-    kernel.function(pointers.data(), thread, thread + 1);
+void CompiledKernels::compile(ModuleOp module, bool fuse) {
+  overwritable.clear();
+  PassManager manager(&context);
+  EchoFormKernelsPassOptions options;
+  options.fuse = fuse;
+  manager.addPass(createEchoFormKernelsPass(options));
+  manager.addPass(createEchoOutlineKernelsPass());
+  ASSERT_TRUE(succeeded(manager.run(module)));
+  OwningOpRef<ModuleOp> lowered(module.clone());
+  kernels.clear();
+  simulated.reset();
+  mostChunks = 0;
+  if (onThreads)
+    lowerForSimulator(*lowered);
+  else
+    lowerForCPU(*lowered);
+  if (HasFatalFailure())
+    return;
+  // The host's launches.
+  PassManager merging(&context);
+  merging.addPass(createConvertEchoToLinalgPass());
+  merging.addPass(createEchoMergeKernelsPass());
+  ASSERT_TRUE(succeeded(merging.run(module)));
+  for (func::FuncOp kernel : kernelFunctions(module)) {
+    SmallVector<SmallVector<int64_t>> &inputs = overwritable[kernel.getName()];
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+      auto results =
+          kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kOverwritableAttr);
+      inputs.push_back(results ? llvm::to_vector(results.asArrayRef())
+                               : SmallVector<int64_t>());
+    }
+  }
+  numKernels = overwritable.size();
 }
 
-void CompiledKernels::launch(const Kernel &kernel, ArrayRef<HostTensor> inputs,
+void CompiledKernels::lowerForCPU(ModuleOp module) {
+  PassManager lowering(&context);
+  lowering.addPass(createConvertEchoToLinalgPass());
+  lowering.addPass(createEchoMergeKernelsPass());
+  lowering.addPass(createEchoLowerKernelsPass());
+  lowering.addPass(createConvertEchoKernelsToLLVMPass());
+  ASSERT_TRUE(succeeded(lowering.run(module)));
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    function.erase();
+  jit = compileInProcess(module);
+  ASSERT_TRUE(jit);
+  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
+    int64_t chunks = kernel->getAttrOfType<IntegerAttr>(kChunksAttr).getInt();
+    auto address = llvm::cantFail(jit->lookup(kernel.getName()));
+    kernels[kernel.getName()] = {
+        address.toPtr<void (*)(void *const *, int64_t, int64_t)>(), chunks};
+    mostChunks = std::max(mostChunks, chunks);
+  }
+}
+
+void CompiledKernels::lowerForSimulator(ModuleOp module) {
+  PassManager manager(&context);
+  KernelsToGPUOptions options;
+  options.format = "sim";
+  ASSERT_TRUE(succeeded(buildKernelsToGPUPipeline(
+      manager, options, [](const Twine &message) -> LogicalResult {
+        ADD_FAILURE() << message.str();
+        return failure();
+      })));
+  ASSERT_TRUE(succeeded(manager.run(module)));
+  auto kernels = module.lookupSymbol<ModuleOp>(kGPUModuleName);
+  if (!kernels)
+    return;
+  OwningOpRef<ModuleOp> alone(cast<ModuleOp>(kernels->clone()));
+  simulated = std::make_unique<SimulatedModule>(*alone);
+  mostChunks = simulated->mostThreads();
+}
+
+SmallVector<int64_t> CompiledKernels::overwritten(StringRef kernel,
+                                                  size_t numOutputs,
+                                                  Way way) const {
+  SmallVector<int64_t> overwriting(numOutputs, -1);
+  if (way != Way::InPlace)
+    return overwriting;
+  auto inputs = overwritable.find(kernel);
+  for (size_t output = 0; output < numOutputs; ++output)
+    for (auto [input, results] : llvm::enumerate(inputs->second))
+      if (llvm::is_contained(results, int64_t(output)) &&
+          !llvm::is_contained(overwriting, int64_t(input))) {
+        overwriting[output] = input;
+        break;
+      }
+  return overwriting;
+}
+
+void CompiledKernels::launch(StringRef name, ArrayRef<HostTensor> inputs,
                              MutableArrayRef<HostTensor> outputs,
-                             ArrayRef<int64_t> parameters, Order order) {
+                             ArrayRef<int64_t> parameters, Way way) {
+  SmallVector<int64_t> overwriting = overwritten(name, outputs.size(), way);
+  if (onThreads)
+    return simulated->run(name, inputs, outputs, overwriting, parameters,
+                          /*isReverse=*/way == Way::Reverse);
+  const Kernel &kernel = kernels[name];
   SmallVector<HostTensor> copies(inputs);
   SmallVector<void *> pointers;
   for (HostTensor &copy : copies)
     pointers.push_back(copy.getMutableData());
-  SmallVector<int64_t> overwriting(outputs.size(), -1);
-  for (auto [index, output] : llvm::enumerate(outputs)) {
+  for (auto [output, input] : llvm::zip_equal(outputs, overwriting)) {
     // Whatever is there before must not matter.
     std::memset(output.getMutableData(), 0x7b, output.getBytes().size());
-    pointers.push_back(output.getMutableData());
-    if (order != Order::InPlace)
-      continue;
-    for (auto [input, results] : llvm::enumerate(kernel.overwritable))
-      if (llvm::is_contained(results, int64_t(index)) &&
-          !llvm::is_contained(overwriting, int64_t(input))) {
-        overwriting[index] = input;
-        pointers.back() = pointers[input];
-        break;
-      }
+    pointers.push_back(input < 0 ? output.getMutableData() : pointers[input]);
   }
   for (int64_t parameter : parameters)
     pointers.push_back(reinterpret_cast<void *>(parameter));
   int64_t chunks = kernel.chunks;
-  if (order == Order::ReverseSingle) {
+  if (way == Way::Reverse) {
     for (int64_t chunk = chunks; chunk-- > 0;)
-      run(kernel, pointers, chunk, chunk + 1);
-  } else if (order == Order::Thirds) {
+      kernel.function(pointers.data(), chunk, chunk + 1);
+  } else if (way == Way::Thirds) {
     for (int64_t part : {2, 0, 1})
-      run(kernel, pointers, chunks * part / 3, chunks * (part + 1) / 3);
+      kernel.function(pointers.data(), chunks * part / 3,
+                      chunks * (part + 1) / 3);
   } else {
-    run(kernel, pointers, 0, chunks);
+    kernel.function(pointers.data(), 0, chunks);
   }
-  for (auto [index, output] : llvm::enumerate(outputs))
-    if (overwriting[index] >= 0)
-      output = copies[overwriting[index]];
+  for (auto [output, input] : llvm::zip_equal(outputs, overwriting))
+    if (input >= 0)
+      output = copies[input];
 }
 
-SmallVector<HostTensor>
-CompiledKernels::runHost(func::FuncOp function, ArrayRef<HostTensor> arguments,
-                         Order order) {
+SmallVector<HostTensor> CompiledKernels::runHost(func::FuncOp function,
+                                                 ArrayRef<HostTensor> arguments,
+                                                 Way way) {
   llvm::DenseMap<Value, HostTensor> values;
   for (auto [argument, value] :
        llvm::zip_equal(function.getArguments(), arguments))
@@ -267,8 +261,8 @@ CompiledKernels::runHost(func::FuncOp function, ArrayRef<HostTensor> arguments,
         inputs.push_back(values[input]);
       for (Type type : call.getResultTypes())
         outputs.push_back(*HostTensor::zeros(cast<RankedTensorType>(type)));
-      launch(kernels[call.getKernel()], inputs, outputs,
-             call.getParameters().value_or(ArrayRef<int64_t>()), order);
+      launch(call.getKernel(), inputs, outputs,
+             call.getParameters().value_or(ArrayRef<int64_t>()), way);
       for (auto [result, output] : llvm::zip_equal(call.getResults(), outputs))
         values[result] = output;
     } else if (auto view = dyn_cast<BufferViewOpInterface>(op)) {
@@ -321,19 +315,23 @@ void CompiledKernels::check(const std::string &source,
   ASSERT_TRUE(succeeded(expected));
   // One op is one kernel either way.
   Block &block = reference->lookupSymbol<func::FuncOp>("f").getBody().front();
-  SmallVector<bool> ways = {true};
+  SmallVector<bool> fusions = {true};
   if (!llvm::hasNItemsOrLess(block.without_terminator(), 1))
-    ways.insert(ways.begin(), false);
-  for (bool fuse : ways) {
+    fusions.insert(fusions.begin(), false);
+  for (bool fuse : fusions) {
     OwningOpRef<ModuleOp> module = parse(source);
     ASSERT_TRUE(module);
     compile(*module, fuse);
     if (HasFatalFailure())
       return;
-    for (Order order : {Order::Whole, Order::ReverseSingle, Order::Thirds,
-                        Order::InPlace}) {
+    SmallVector<Way> ways = {Way::Whole, Way::Reverse, Way::InPlace};
+    if (!onThreads)
+      ways.push_back(Way::Thirds);
+    for (Way way : ways) {
       SmallVector<HostTensor> results =
-          runHost(module->lookupSymbol<func::FuncOp>("f"), arguments, order);
+          runHost(module->lookupSymbol<func::FuncOp>("f"), arguments, way);
+      if (HasFailure())
+        return;
       ASSERT_EQ(results.size(), expected->size());
       for (auto [index, result] : llvm::enumerate(results)) {
         const HostTensor &wanted = (*expected)[index];
@@ -341,7 +339,7 @@ void CompiledKernels::check(const std::string &source,
         for (int64_t i = 0; i < result.getNumElements(); ++i)
           ASSERT_TRUE(isSame(wanted, result, i))
               << (fuse ? "fused" : "unfused") << ", result " << index
-              << ", element " << i << ", order " << int(order) << ": expected "
+              << ", element " << i << ", way " << int(way) << ": expected "
               << wanted.getDouble(i) << ", found " << result.getDouble(i);
       }
     }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the mapping to the GPU dialect computes, thread by thread, in two
-// orders and in place: the interpreter's bits.
+// What the mapping to the GPU dialect computes on the simulator: the
+// interpreter's bits.
 //
 //===----------------------------------------------------------------------===//
 

@@ -61,6 +61,11 @@ LogicalResult convertKernelBodyToLLVM(func::FuncOp kernel);
 
 /// The GPU module that kernels are mapped to.
 inline constexpr llvm::StringLiteral kGPUModuleName = "echo_kernels";
+/// What a kernel of the NVVM dialect says that it has to be launched with, as
+/// arrays of three i32.
+inline constexpr llvm::StringLiteral kKnownBlockSizeAttr =
+    "gpu.known_block_size";
+inline constexpr llvm::StringLiteral kKnownGridSizeAttr = "gpu.known_grid_size";
 
 /// Adds a GPU function to `module` that computes what a kernel function of
 /// linalg on tensors does, on buffers as those of lowerKernel: `(inputs...,
@@ -68,6 +73,11 @@ inline constexpr llvm::StringLiteral kGPUModuleName = "echo_kernels";
 /// launched with.
 FailureOr<gpu::GPUFuncOp> mapKernelToGPU(func::FuncOp kernel,
                                          gpu::GPUModuleOp module);
+
+/// Turns a GPU module in the NVVM dialect into a module of the same name, in its
+/// place, that the host runs on the simulator (runtime/sim/Device.h). Fails with
+/// a diagnostic at what the simulator has no counterpart of.
+FailureOr<ModuleOp> convertToSimulator(gpu::GPUModuleOp module);
 
 /// The kernel functions of a module, in order.
 SmallVector<func::FuncOp> kernelFunctions(ModuleOp module);

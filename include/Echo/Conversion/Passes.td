@@ -121,6 +121,26 @@ def EchoMapKernelsToGPUPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def EchoNVVMToSimPass : Pass<"echo-nvvm-to-sim", "::mlir::ModuleOp"> {
+  let summary = "Turns GPU functions into functions of the simulator";
+  let description = [{
+    A `gpu.module` whose functions are lowered to the NVVM dialect with bare
+    pointers (`echo-kernels-to-gpu=format=nvvm`) becomes a `module` of the same
+    name for the host, in the LLVM dialect. Registers of threads, blocks and
+    lanes, barriers, shuffles and votes become calls of functions of
+    `runtime/sim/Device.h`, and every access to memory is announced to it but
+    those to variables on the stack and to constants. What has no counterpart is
+    reported at the op: among it functions of libdevice whose bits the host
+    doesn't have.
+
+    Shared variables become globals, so that one block runs at a time. The
+    object exports `echo_sim_kernels`, a table of kernels `void k(void
+    **arguments)` with their shared variables, and the pointer
+    `echo_sim_functions`, which its loader sets.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def EchoEmitProgramPass : Pass<"echo-emit-program", "::mlir::ModuleOp"> {
   let summary = "Turns the host function into the program table of an artefact";
   let description = [{

@@ -81,8 +81,9 @@ struct KernelsToGPUOptions : PassPipelineOptions<KernelsToGPUOptions> {
   Option<std::string> format{
       *this, "format",
       llvm::cl::desc("What becomes of the kernels: nvvm (no code), isa (PTX), "
-                     "bin (a cubin a chip) or fatbin; the last two need the "
-                     "CUDA Toolkit; default: isa"),
+                     "bin (a cubin a chip) or fatbin, which need the CUDA "
+                     "Toolkit, or sim (functions for the simulator); default: "
+                     "isa"),
       llvm::cl::init("isa")};
   Option<std::string> toolkit{
       *this, "toolkit",
@@ -120,6 +121,9 @@ void buildToBuffersPipeline(OpPassManager &manager,
 /// the host program as a table.
 void buildCPUToLLVMPipeline(OpPassManager &manager,
                             const CPUToLLVMOptions &options);
+/// From functions of the GPU dialect to the NVVM dialect with bare pointers; on
+/// GPU modules.
+void buildGPUToNVVMPipeline(OpPassManager &manager);
 /// `echo-kernels-to-gpu`: from kernel functions on tensors to code for NVIDIA
 /// GPUs. The host program isn't lowered. Fails, with a message for
 /// `errorHandler`, if a chip or the format is unknown.
