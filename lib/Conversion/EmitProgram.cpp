@@ -30,8 +30,11 @@ namespace {
 /// Fills a program from a host function.
 class ProgramBuilder {
 public:
-  ProgramBuilder(func::FuncOp function, const SymbolTable &symbols)
-      : function(function), symbols(symbols), descriptions(symbols) {}
+  /// `gpuKernels` is null for the CPU.
+  ProgramBuilder(func::FuncOp function, const SymbolTable &symbols,
+                 gpu::GPUModuleOp gpuKernels = nullptr)
+      : function(function), symbols(symbols), gpuKernels(gpuKernels),
+        descriptions(symbols) {}
 
   FailureOr<EmittedProgram> build();
 
@@ -45,8 +48,9 @@ private:
                            StringAttr name, const Twine &what);
   FailureOr<::echo::Location> locate(Operation *user, Value buffer);
   FailureOr<uint32_t> addKernel(LaunchOp launch);
-  void setKernelCost(LLVM::LLVMFuncOp kernel, LaunchOp launch,
-                     ::echo::Call &call);
+  LogicalResult checkCPUKernel(LaunchOp launch);
+  LogicalResult fillGPUKernel(LaunchOp launch, ::echo::Kernel &kernel);
+  void setKernelCost(Operation *kernel, LaunchOp launch, ::echo::Call &call);
   /// What a call that is no launch costs, and how it is called.
   LogicalResult setCost(Operation &op, ::echo::Call &call);
   uint32_t addString(StringRef text);
@@ -55,6 +59,7 @@ private:
 
   func::FuncOp function;
   const SymbolTable &symbols;
+  gpu::GPUModuleOp gpuKernels;
   CallDescriptions descriptions;
   EmittedProgram emitted;
   DenseMap<Value, ::echo::Location> locations;
@@ -237,10 +242,21 @@ LogicalResult ProgramBuilder::addOperands(Operation &op, ValueRange buffers,
 FailureOr<uint32_t> ProgramBuilder::addKernel(LaunchOp launch) {
   StringAttr name = launch.getKernelAttr().getAttr();
   auto [entry, isNew] =
-      kernelIndices.try_emplace(name, emitted.kernels.size());
+      kernelIndices.try_emplace(name, program().kernels.size());
   if (!isNew)
     return entry->second;
-  auto kernel = symbols.lookup<LLVM::LLVMFuncOp>(name);
+  ::echo::Kernel kernel;
+  kernel.name = name.str();
+  if (failed(gpuKernels ? fillGPUKernel(launch, kernel)
+                        : checkCPUKernel(launch)))
+    return failure();
+  program().kernels.push_back(std::move(kernel));
+  return entry->second;
+}
+
+LogicalResult ProgramBuilder::checkCPUKernel(LaunchOp launch) {
+  auto kernel =
+      symbols.lookup<LLVM::LLVMFuncOp>(launch.getKernelAttr().getAttr());
   MLIRContext *context = launch.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
        integer = IntegerType::get(context, 64);
@@ -253,13 +269,48 @@ FailureOr<uint32_t> ProgramBuilder::addKernel(LaunchOp launch) {
            << " with " << kChunksAttr
            << " (convert-echo-kernels-to-llvm comes first)";
   emitted.kernels.push_back(kernel);
-  program().kernels.emplace_back().name = name.str();
-  return entry->second;
+  return success();
+}
+
+/// Buffers come first among a GPU kernel's arguments, then integers.
+LogicalResult ProgramBuilder::fillGPUKernel(LaunchOp launch,
+                                            ::echo::Kernel &kernel) {
+  auto function = gpuKernels.lookupSymbol<gpu::GPUFuncOp>(
+      launch.getKernelAttr().getAttr());
+  std::optional<ArrayRef<int32_t>> grid, block;
+  if (function) {
+    grid = function.getKnownGridSize();
+    block = function.getKnownBlockSize();
+  }
+  if (!grid || !block || grid->size() != 3 || block->size() != 3)
+    return launch.emitOpError("expects kernel ")
+           << launch.getKernelAttr()
+           << " to be a function of the GPU dialect with a known grid and "
+              "block (echo-map-kernels-to-gpu comes first)";
+  for (int dim = 0; dim < 3; ++dim) {
+    kernel.grid[dim] = (*grid)[dim];
+    kernel.block[dim] = (*block)[dim];
+  }
+  size_t numInputs = launch.getInputs().size();
+  for (Type type : function.getArgumentTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer) {
+      ++kernel.numParameters;
+      continue;
+    }
+    FailureOr<uint64_t> bytes = mlir::echo::detail::typeBytes(buffer);
+    if (failed(bytes))
+      return launch.emitOpError("expects kernel ")
+             << launch.getKernelAttr() << " to take buffers of static shapes, "
+             << "found " << buffer;
+    kernel.arguments.push_back({*bytes, kernel.arguments.size() >= numInputs});
+  }
+  return success();
 }
 
 /// What a kernel costs stands on it; without that, its operands' bytes are
 /// known at least.
-void ProgramBuilder::setKernelCost(LLVM::LLVMFuncOp kernel, LaunchOp launch,
+void ProgramBuilder::setKernelCost(Operation *kernel, LaunchOp launch,
                                    ::echo::Call &call) {
   call.name = addString(launch.getKernel());
   auto cost = kernel->getAttrOfType<DictionaryAttr>(kCostAttr);
@@ -304,10 +355,10 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
       return failure();
     call.kind = ::echo::CallKind::Kernel;
     call.function = *index;
-    call.chunks = emitted.kernels[*index]
-                      ->getAttrOfType<IntegerAttr>(kChunksAttr)
-                      .getInt();
-    setKernelCost(emitted.kernels[*index], launch, call);
+    Operation *kernel = symbols.lookup(launch.getKernelAttr().getAttr());
+    if (!gpuKernels)
+      call.chunks = kernel->getAttrOfType<IntegerAttr>(kChunksAttr).getInt();
+    setKernelCost(kernel, launch, call);
     if (failed(addOperands(op, launch.getOperands(), call)))
       return failure();
     if (launch.getParameters())
@@ -391,26 +442,46 @@ mlir::echo::buildProgram(func::FuncOp function, const SymbolTable &symbols) {
   return ProgramBuilder(function, symbols).build();
 }
 
-void mlir::echo::emitProgramGlobals(ModuleOp module,
-                                    const EmittedProgram &emitted) {
+FailureOr<::echo::Program>
+mlir::echo::buildGPUProgram(func::FuncOp function, const SymbolTable &symbols,
+                            gpu::GPUModuleOp kernels) {
+  FailureOr<EmittedProgram> emitted =
+      ProgramBuilder(function, symbols, kernels).build();
+  if (failed(emitted))
+    return failure();
+  emitted->program.target = "cuda";
+  return std::move(emitted->program);
+}
+
+static LLVM::GlobalOp addGlobal(OpBuilder &builder, Location loc, Type type,
+                                StringRef name, Attribute value) {
+  constexpr uint64_t kAlignment = 8;
+  return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                LLVM::Linkage::External, name, value,
+                                kAlignment);
+}
+
+void mlir::echo::emitProgramBytes(ModuleOp module,
+                                  const ::echo::Program &program) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
-  std::string bytes = emitted.program.serialize();
-  auto addGlobal = [&](Type type, StringRef name, Attribute value,
-                       uint64_t alignment) {
-    return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
-                                  LLVM::Linkage::External, name, value,
-                                  alignment);
-  };
-  addGlobal(LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
-            kProgramSymbol, builder.getStringAttr(bytes), 8);
-  addGlobal(builder.getI64Type(), kProgramSizeSymbol,
-            builder.getI64IntegerAttr(bytes.size()), 8);
+  std::string bytes = program.serialize();
+  addGlobal(builder, loc,
+            LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+            kProgramSymbol, builder.getStringAttr(bytes));
+  addGlobal(builder, loc, builder.getI64Type(), kProgramSizeSymbol,
+            builder.getI64IntegerAttr(bytes.size()));
+}
 
+void mlir::echo::emitProgramGlobals(ModuleOp module,
+                                    const EmittedProgram &emitted) {
+  emitProgramBytes(module, emitted.program);
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto tableType = LLVM::LLVMArrayType::get(pointer, emitted.kernels.size());
   LLVM::GlobalOp table =
-      addGlobal(tableType, kKernelsSymbol, Attribute(), 8);
+      addGlobal(builder, loc, tableType, kKernelsSymbol, Attribute());
   builder.createBlock(&table.getInitializerRegion());
   Value value = LLVM::UndefOp::create(builder, loc, tableType);
   for (auto [index, function] : llvm::enumerate(emitted.kernels)) {

@@ -172,7 +172,7 @@ void mlir::echo::buildCPUToLLVMPipeline(OpPassManager &manager,
 
 /// True if LLVM can generate code for an NVIDIA GPU of this name. Without its
 /// NVPTX target that isn't known, and gpu-module-to-binary fails.
-static bool isKnownChip(StringRef chip) {
+bool mlir::echo::isKnownGPUChip(StringRef chip) {
 #if LLVM_HAS_NVPTX_TARGET
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTargetMC();
@@ -186,6 +186,12 @@ static bool isKnownChip(StringRef chip) {
 #else
   return true;
 #endif
+}
+
+void mlir::echo::buildMapKernelsPipeline(OpPassManager &manager) {
+  manager.addPass(createConvertEchoToLinalgPass());
+  manager.addPass(createEchoMergeKernelsPass());
+  manager.addPass(createEchoMapKernelsToGPUPass());
 }
 
 void mlir::echo::buildGPUToNVVMPipeline(OpPassManager &manager) {
@@ -205,7 +211,7 @@ mlir::echo::buildKernelsToGPUPipeline(OpPassManager &manager,
   if (chips.empty())
     chips.push_back("sm_75");
   for (const std::string &chip : chips)
-    if (!isKnownChip(chip))
+    if (!isKnownGPUChip(chip))
       return errorHandler("expected chips that LLVM knows, as sm_90, found '" +
                           chip + "'");
   StringRef format = options.format;
@@ -213,9 +219,7 @@ mlir::echo::buildKernelsToGPUPipeline(OpPassManager &manager,
     return errorHandler("expected format nvvm, isa, bin, fatbin or sim, found "
                         "'" +
                         format + "'");
-  manager.addPass(createConvertEchoToLinalgPass());
-  manager.addPass(createEchoMergeKernelsPass());
-  manager.addPass(createEchoMapKernelsToGPUPass());
+  buildMapKernelsPipeline(manager);
   buildGPUToNVVMPipeline(manager.nest<gpu::GPUModuleOp>());
   if (format == "sim") {
     manager.addPass(createEchoNVVMToSimPass());

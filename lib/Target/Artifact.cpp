@@ -8,7 +8,11 @@
 
 #include "Echo/Target/Artifact.h"
 #include "CPU/CPUTarget.h"
+#include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Conversion/Kernels.h"
+#include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Pipelines/Pipelines.h"
+#include "GPU/GPUTarget.h"
 #include "OutputFile.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -62,10 +66,27 @@ private:
 
 } // namespace
 
-static LogicalResult lowerForCPU(ModuleOp module,
-                                 const ArtifactOptions &options,
-                                 const cpu::Machine &machine) {
-  std::string entry;
+std::string mlir::echo::resolveTarget(ArtifactOptions &options) {
+  constexpr StringLiteral kDefaultChip = "sm_75";
+  if (options.target == "sim") {
+    if (!options.chips.empty())
+      return "the target sim has no chips; --target=cuda takes them, sim among "
+             "them";
+    options.target = "cuda";
+    options.chips = {gputarget::kSimulatorChip.str()};
+  } else if (options.target == "cuda") {
+    if (options.chips.empty())
+      options.chips = {kDefaultChip.str()};
+  } else if (!options.chips.empty()) {
+    return "the target " + options.target + " has no chips";
+  }
+  return "";
+}
+
+/// The passes up to a host program on buffers with its memory planned.
+static LogicalResult lowerHost(ModuleOp module, const ArtifactOptions &options,
+                               int64_t alignment, std::string &entry,
+                               function_ref<void(PassManager &)> addTarget) {
   if (failed(isolateEntry(module, options.entry, entry)))
     return failure();
   PassManager manager(module.getContext());
@@ -77,31 +98,136 @@ static LogicalResult lowerForCPU(ModuleOp module,
   if (failed(buildEntryPipeline(manager, module, trainingStep)))
     return failure();
   ToBuffersOptions toBuffers;
-  toBuffers.alignment = options.alignment;
+  toBuffers.alignment = alignment;
   toBuffers.function = entry;
   toBuffers.strategy = options.strategy;
   toBuffers.savedPlan = options.plan;
   if (options.plan)
     toBuffers.plan = options.plan->name;
   buildToBuffersPipeline(manager, toBuffers);
-  CPUToLLVMOptions toLLVM;
-  toLLVM.entry = entry;
-  toLLVM.cpu = machine.cpu;
-  toLLVM.features = machine.requiredFeatures;
-  buildCPUToLLVMPipeline(manager, toLLVM);
+  addTarget(manager);
   return manager.run(module);
 }
 
-static FailureOr<cpu::Machine> lower(ModuleOp module,
-                                     const ArtifactOptions &options) {
-  if (options.target != "cpu")
-    return module.emitError("unknown target '")
-           << options.target << "'; expected cpu";
+static FailureOr<cpu::Machine> lowerForCPU(ModuleOp module,
+                                           const ArtifactOptions &options) {
   FailureOr<cpu::Machine> machine =
       cpu::resolveMachine(module.getLoc(), options.cpu, options.features);
-  if (failed(machine) || failed(lowerForCPU(module, options, *machine)))
+  if (failed(machine))
+    return failure();
+  std::string entry;
+  if (failed(lowerHost(module, options, options.alignment, entry,
+                       [&](PassManager &manager) {
+                         CPUToLLVMOptions toLLVM;
+                         toLLVM.entry = entry;
+                         toLLVM.cpu = machine->cpu;
+                         toLLVM.features = machine->requiredFeatures;
+                         buildCPUToLLVMPipeline(manager, toLLVM);
+                       })))
     return failure();
   return machine;
+}
+
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+/// cuBLAS's workspace: what it recommends for the newest of the chips.
+static uint64_t workspaceBytes(ArrayRef<std::string> chips) {
+  uint64_t bytes = 64 << 10;
+  for (StringRef chip : chips) {
+    int version = 0;
+    if (!chip.consume_front("sm_") || chip.consumeInteger(10, version))
+      continue;
+    bytes = std::max<uint64_t>(bytes, version >= 90 ? 32 << 20 : 4 << 20);
+  }
+  return bytes;
+}
+
+/// What cuMemAlloc and 128-bit accesses need.
+static constexpr int64_t kGPUAlignment = ::echo::kWorkspaceAlignment;
+
+/// The program of the host function. Its kernels are those of the GPU module.
+static FailureOr<::echo::Program> lowerForGPU(ModuleOp module,
+                                              const ArtifactOptions &options) {
+  std::string entry;
+  if (failed(gputarget::checkChips(module.getLoc(), options.chips)) ||
+      failed(lowerHost(module, options,
+                       std::max(options.alignment, kGPUAlignment), entry,
+                       [](PassManager &manager) {
+                         buildMapKernelsPipeline(manager);
+                       })))
+    return failure();
+  FailureOr<func::FuncOp> function = findFunction(module, entry);
+  if (failed(function))
+    return failure();
+  FailureOr<::echo::Program> program = buildGPUProgram(
+      *function, SymbolTable(module),
+      module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName));
+  if (failed(program))
+    return failure();
+  program->strategy = options.plan ? "" : options.strategy;
+  bool hasGemm = llvm::any_of(program->calls, [](const ::echo::Call &call) {
+    return call.kind == ::echo::CallKind::Gemm;
+  });
+  if (hasGemm) {
+    program->workspaceOffset = llvm::alignTo(
+        program->arenaBytes, static_cast<uint64_t>(kGPUAlignment));
+    program->workspaceBytes = workspaceBytes(options.chips);
+    program->arenaBytes = program->workspaceOffset + program->workspaceBytes;
+  }
+  std::string error;
+  if (!program->verify(error))
+    return function->emitOpError("doesn't make a valid program: ") << error;
+  return program;
+}
+
+static LogicalResult compileForGPU(ModuleOp module,
+                                   const ArtifactOptions &options,
+                                   EmitKind kind, std::string &content) {
+  FailureOr<::echo::Program> program = lowerForGPU(module, options);
+  if (failed(program))
+    return failure();
+  llvm::raw_string_ostream stream(content);
+  if (kind == EmitKind::MLIR) {
+    module.print(stream);
+    return success();
+  }
+  PhaseTimer timer(options, "codegen");
+  // A program without kernels has no GPU module.
+  SmallVector<gputarget::KernelImage> images;
+  auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName);
+  if (kind == EmitKind::PTX || kind == EmitKind::Cubin) {
+    StringRef chip = options.chips.front();
+    if (!kernels || chip == gputarget::kSimulatorChip)
+      return module.emitError("expected kernels and a chip of NVIDIA's for PTX "
+                              "or machine code");
+    FailureOr<gputarget::KernelImage> image = gputarget::makeImage(
+        kernels, chip,
+        kind == EmitKind::PTX ? ::echo::ImageKind::PTX
+                              : ::echo::ImageKind::Cubin,
+        options);
+    if (failed(image))
+      return failure();
+    // The zero at the end of PTX is the driver's.
+    stream << (kind == EmitKind::PTX ? StringRef(image->bytes).drop_back()
+                                     : StringRef(image->bytes));
+    return success();
+  }
+  if (kind != EmitKind::SharedObject)
+    return module.emitError("expected --emit=mlir, ptx, cubin or so for the "
+                            "target cuda");
+  if (kernels && failed(gputarget::makeImages(kernels, options, images)))
+    return failure();
+  OwningOpRef<ModuleOp> artifact =
+      gputarget::makeArtifactModule(module.getLoc(), *program, images);
+  FailureOr<cpu::Machine> machine =
+      cpu::resolveMachine(module.getLoc(), "generic", "");
+  SmallVector<cpu::ObjectBuffer> objects;
+  if (failed(machine) ||
+      failed(cpu::generateObjects(*artifact, *machine, options, objects)))
+    return failure();
+  return cpu::linkSharedObject(module.getLoc(), objects, content);
 }
 
 LogicalResult mlir::echo::compileToStream(ModuleOp module,
@@ -110,13 +236,48 @@ LogicalResult mlir::echo::compileToStream(ModuleOp module,
                                           llvm::raw_ostream &stream) {
   if (kind == EmitKind::SharedObject)
     return module.emitError("a shared object can't be written to a stream");
-  FailureOr<cpu::Machine> machine = lower(module, options);
+  if (options.target == "cuda") {
+    std::string content;
+    if (failed(compileForGPU(module, options, kind, content)))
+      return failure();
+    stream << content;
+    return success();
+  }
+  if (options.target != "cpu")
+    return module.emitError("unknown target '")
+           << options.target << "'; expected cpu or cuda";
+  if (kind == EmitKind::PTX || kind == EmitKind::Cubin)
+    return module.emitError("expected the target cuda for PTX or machine code "
+                            "of a GPU");
+  FailureOr<cpu::Machine> machine = lowerForCPU(module, options);
   if (failed(machine))
     return failure();
   if (kind != EmitKind::MLIR)
     return cpu::generateCode(module, *machine, options, kind, stream);
   module.print(stream);
   return success();
+}
+
+/// The bytes of an artefact.
+static LogicalResult makeSharedObject(ModuleOp module,
+                                      const ArtifactOptions &options,
+                                      std::string &content) {
+  if (options.target == "cuda")
+    return compileForGPU(module, options, EmitKind::SharedObject, content);
+  if (options.target != "cpu")
+    return module.emitError("unknown target '")
+           << options.target << "'; expected cpu or cuda";
+  FailureOr<cpu::Machine> machine = lowerForCPU(module, options);
+  if (failed(machine))
+    return failure();
+  SmallVector<cpu::ObjectBuffer> objects;
+  {
+    PhaseTimer timer(options, "codegen");
+    if (failed(cpu::generateObjects(module, *machine, options, objects)))
+      return failure();
+  }
+  PhaseTimer timer(options, "link");
+  return cpu::linkSharedObject(module.getLoc(), objects, content);
 }
 
 LogicalResult mlir::echo::compileToArtifact(ModuleOp module,
@@ -134,17 +295,7 @@ LogicalResult mlir::echo::compileToArtifact(ModuleOp module,
   }
   std::string content;
   if (kind == EmitKind::SharedObject) {
-    FailureOr<cpu::Machine> machine = lower(module, options);
-    if (failed(machine))
-      return failure();
-    SmallVector<cpu::ObjectBuffer> objects;
-    {
-      PhaseTimer timer(options, "codegen");
-      if (failed(cpu::generateObjects(module, *machine, options, objects)))
-        return failure();
-    }
-    PhaseTimer timer(options, "link");
-    if (failed(cpu::linkSharedObject(module.getLoc(), objects, content)))
+    if (failed(makeSharedObject(module, options, content)))
       return failure();
   } else {
     llvm::raw_string_ostream stream(content);

@@ -141,6 +141,7 @@ std::string ArtifactCache::key(StringRef graph,
   hasher.add(build);
   hasher.add(graph);
   hasher.add(options.target);
+  hasher.add(llvm::join(options.chips, ","));
   hasher.add(options.entry);
   hasher.add(options.optimizer);
   hasher.add(options.strategy);

@@ -47,6 +47,10 @@ struct CommandLine {
           clEnumValN(EmitKind::LLVM, "llvm", "optimized LLVM IR"),
           clEnumValN(EmitKind::Assembly, "asm", "assembly"),
           clEnumValN(EmitKind::Object, "obj", "one object file"),
+          clEnumValN(EmitKind::PTX, "ptx",
+                     "the kernels as PTX of the first chip"),
+          clEnumValN(EmitKind::Cubin, "cubin",
+                     "the kernels as machine code of the first chip"),
           clEnumValN(EmitKind::SharedObject, "so",
                      "an artefact for the runtime (the default)")),
       cl::cat(category)};
@@ -55,9 +59,16 @@ struct CommandLine {
       cl::desc("Function to compile: a forward function with a loss, a "
                "training step, or any function; default: the only public one"),
       cl::value_desc("name"), cl::cat(category)};
-  cl::opt<std::string> target{"target", cl::desc("Target: cpu (the default)"),
-                              cl::value_desc("name"), cl::init("cpu"),
-                              cl::cat(category)};
+  cl::opt<std::string> target{
+      "target",
+      cl::desc("Target: cpu (the default), cuda, or sim (the same as "
+               "--target=cuda --chip=sim)"),
+      cl::value_desc("name"), cl::init("cpu"), cl::cat(category)};
+  cl::list<std::string> chips{
+      "chip", cl::CommaSeparated,
+      cl::desc("Chips of the target cuda, as sm_90,sm_100; sim is the "
+               "simulator (default: sm_75)"),
+      cl::value_desc("names"), cl::cat(category)};
   StrategyOption strategy{category};
   cl::opt<std::string> optimizer{
       "optimizer",
@@ -118,6 +129,9 @@ int main(int argc, char **argv) {
 
   ArtifactOptions artifact;
   artifact.target = options.target;
+  artifact.chips.assign(options.chips.begin(), options.chips.end());
+  if (std::string error = resolveTarget(artifact); !error.empty())
+    return fail(error);
   artifact.entry = options.entry;
   artifact.optimizer = options.optimizer;
   artifact.strategy = options.strategy.get();

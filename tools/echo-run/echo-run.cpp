@@ -44,7 +44,7 @@ namespace cl = llvm::cl;
 
 namespace {
 
-enum class Target { CPU, Interpreter };
+enum class Target { CPU, Interpreter, Sim, CUDA };
 enum class Precision { Exact, F64 };
 
 struct Options {
@@ -63,7 +63,13 @@ struct Options {
       cl::values(
           clEnumValN(Target::CPU, "cpu", "compiled for this machine (default)"),
           clEnumValN(Target::Interpreter, "interpreter",
-                     "the reference interpreter, op by op"))};
+                     "the reference interpreter, op by op"),
+          clEnumValN(Target::Sim, "sim",
+                     "compiled for a GPU that is simulated on the CPU"),
+          clEnumValN(Target::CUDA, "cuda", "compiled for NVIDIA GPUs"))};
+  cl::list<std::string> chips{
+      "chip", cl::CommaSeparated, cl::cat(category), cl::value_desc("names"),
+      cl::desc("Chips of the target cuda, as sm_90 (default: sm_75)")};
   cl::opt<std::string> device{
       "device", cl::cat(category), cl::value_desc("cpu|sim|cuda[:N]"),
       cl::desc("Device that runs a compiled step (default: what it was "
@@ -211,6 +217,20 @@ private:
   Clock::time_point start;
 };
 
+const char *targetName(Target target) {
+  switch (target) {
+  case Target::CPU:
+    return "cpu";
+  case Target::Interpreter:
+    return "interpreter";
+  case Target::Sim:
+    return "sim";
+  case Target::CUDA:
+    return "cuda";
+  }
+  return "unknown";
+}
+
 /// The step of a graph, compiled or out of the cache.
 std::unique_ptr<Step>
 compile(llvm::StringRef content, const Options &options,
@@ -218,6 +238,10 @@ compile(llvm::StringRef content, const Options &options,
   Phases phases(training);
   std::vector<mlir::echo::PhaseTime> parts;
   mlir::echo::ArtifactOptions artifact;
+  artifact.target = targetName(options.target);
+  artifact.chips.assign(options.chips.begin(), options.chips.end());
+  if (std::string error = mlir::echo::resolveTarget(artifact); !error.empty())
+    throwInvalid(error);
   artifact.entry = options.entry;
   artifact.optimizer = options.optimizer;
   artifact.strategy = options.strategy.get();
@@ -325,7 +349,7 @@ void runTool(const Options &options) {
   training.model = options.model;
   bool interpreted = options.target == Target::Interpreter;
   training.threads = interpreted ? 1 : threadsOf(options);
-  training.target = interpreted ? "interpreter" : "cpu";
+  training.target = targetName(options.target);
   for (const std::string &text : options.inputs)
     training.inputs.push_back(splitAssignment(text, "--input"));
   for (const std::string &text : options.scalars)

@@ -12,6 +12,7 @@
 #include "Echo/Dialect/EchoDialect.h"
 #include "Program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -21,6 +22,8 @@ namespace mlir::echo {
 inline constexpr llvm::StringLiteral kProgramSymbol = "echo_program";
 inline constexpr llvm::StringLiteral kProgramSizeSymbol = "echo_program_size";
 inline constexpr llvm::StringLiteral kKernelsSymbol = "echo_kernels";
+inline constexpr llvm::StringLiteral kImagesSymbol = "echo_images";
+inline constexpr llvm::StringLiteral kNumImagesSymbol = "echo_num_images";
 
 /// What a program says for an element type (nothing if it has no word for it),
 /// a role, and initial values (null: nobody said).
@@ -40,7 +43,17 @@ struct EmittedProgram {
 FailureOr<EmittedProgram> buildProgram(func::FuncOp function,
                                        const SymbolTable &symbols);
 
-/// Adds the globals of an artefact to a module.
+/// The same for a GPU, whose kernels are functions of the GPU dialect in
+/// `kernels` that say which block and grid they are to be launched with. The
+/// program's target is "cuda".
+FailureOr<::echo::Program> buildGPUProgram(func::FuncOp function,
+                                           const SymbolTable &symbols,
+                                           gpu::GPUModuleOp kernels);
+
+/// Adds the globals with the bytes of a program to a module.
+void emitProgramBytes(ModuleOp module, const ::echo::Program &program);
+
+/// Adds the globals of an artefact for the CPU to a module.
 void emitProgramGlobals(ModuleOp module, const EmittedProgram &emitted);
 
 } // namespace mlir::echo

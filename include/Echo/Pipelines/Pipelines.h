@@ -124,6 +124,10 @@ void buildCPUToLLVMPipeline(OpPassManager &manager,
 /// From functions of the GPU dialect to the NVVM dialect with bare pointers; on
 /// GPU modules.
 void buildGPUToNVVMPipeline(OpPassManager &manager);
+/// True if LLVM can generate code for an NVIDIA GPU of this name.
+bool isKnownGPUChip(llvm::StringRef chip);
+/// From kernel functions on tensors to functions of the GPU dialect.
+void buildMapKernelsPipeline(OpPassManager &manager);
 /// `echo-kernels-to-gpu`: from kernel functions on tensors to code for NVIDIA
 /// GPUs. The host program isn't lowered. Fails, with a message for
 /// `errorHandler`, if a chip or the format is unknown.

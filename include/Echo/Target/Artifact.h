@@ -18,10 +18,11 @@
 
 namespace mlir::echo {
 
-/// What compiling writes: the module in the LLVM dialect, LLVM IR after
-/// optimization, assembly, an object file, or the artefact that the runtime
-/// opens.
-enum class EmitKind { MLIR, LLVM, Assembly, Object, SharedObject };
+/// What compiling writes: the module in the LLVM dialect (for a GPU: its kernels
+/// in the NVVM dialect), LLVM IR after optimization, assembly, an object file,
+/// the kernels as PTX or machine code of the first chip, or the artefact that
+/// the runtime opens.
+enum class EmitKind { MLIR, LLVM, Assembly, Object, PTX, Cubin, SharedObject };
 
 /// How long a part of compilation took: a pass by its name, "codegen", "link".
 struct PhaseTime {
@@ -30,7 +31,11 @@ struct PhaseTime {
 };
 
 struct ArtifactOptions {
-  std::string target = "cpu";
+  std::string target = "cpu"; ///< "cpu" or "cuda"
+  /// For "cuda": LLVM's names of chips, or "sim" for the simulator. Where
+  /// ptxas is found, each has machine code, and the lowest one PTX, which later
+  /// chips can take; else each has PTX.
+  std::vector<std::string> chips;
   /// The function to compile; empty: the only public one.
   std::string entry;
   /// Optimizer to add to a forward function: "" (none), a kind, a kind with
@@ -52,6 +57,11 @@ struct ArtifactOptions {
   /// If given, the phases of the compilation are added there in their order.
   std::vector<PhaseTime> *phases = nullptr;
 };
+
+/// Takes the target "sim" for "cuda" with the chip "sim", and fills in the chip
+/// of "cuda" where there is none. Returns what is wrong with target and chips,
+/// or nothing.
+std::string resolveTarget(ArtifactOptions &options);
 
 /// Compiles the entry function of `module` (a forward function, a training
 /// step, or any function of Echo ops) and writes it to `path`, first under a

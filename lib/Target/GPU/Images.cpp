@@ -1,0 +1,205 @@
+//===- Images.cpp - Images of kernels for GPUs ----------------------------===//
+//
+// Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GPUTarget.h"
+#include "Echo/Conversion/EmitProgram.h"
+#include "Echo/Conversion/Kernels.h"
+#include "Echo/Pipelines/Pipelines.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/Support/Program.h"
+
+using namespace mlir;
+using namespace mlir::echo;
+using namespace mlir::echo::gputarget;
+
+/// Where ptxas of a CUDA Toolkit is, if there is one.
+static bool hasPtxas() {
+  return static_cast<bool>(llvm::sys::findProgramByName("ptxas")) ||
+         static_cast<bool>(
+             llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"}));
+}
+
+/// A module of its own with a copy of the kernels in the NVVM dialect.
+static FailureOr<OwningOpRef<ModuleOp>> lowerCopy(gpu::GPUModuleOp kernels) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernels.getLoc());
+  (*module)->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                     UnitAttr::get(kernels.getContext()));
+  OpBuilder::atBlockEnd(module->getBody()).clone(*kernels);
+  PassManager manager(kernels.getContext());
+  buildGPUToNVVMPipeline(manager.nest<gpu::GPUModuleOp>());
+  if (failed(manager.run(*module)))
+    return failure();
+  return module;
+}
+
+/// The kernels as a shared object for this machine's simulator.
+static FailureOr<std::string> makeHostObject(ModuleOp lowered,
+                                             const ArtifactOptions &options) {
+  gpu::GPUModuleOp kernels = *lowered.getOps<gpu::GPUModuleOp>().begin();
+  FailureOr<ModuleOp> host = convertToSimulator(kernels);
+  FailureOr<cpu::Machine> machine =
+      cpu::resolveMachine(lowered.getLoc(), options.cpu, options.features);
+  SmallVector<cpu::ObjectBuffer> objects;
+  std::string content;
+  if (failed(host) || failed(machine) ||
+      failed(cpu::generateObjects(*host, *machine, options, objects)) ||
+      failed(cpu::linkSharedObject(lowered.getLoc(), objects, content)))
+    return failure();
+  return content;
+}
+
+/// The kernels as PTX or machine code of a chip of NVIDIA's.
+static FailureOr<std::string> makeDeviceCode(ModuleOp lowered, StringRef chip,
+                                             ::echo::ImageKind kind) {
+  MLIRContext *context = lowered.getContext();
+  registerBuiltinDialectTranslation(*context);
+  registerGPUDialectTranslation(*context);
+  registerLLVMDialectTranslation(*context);
+  registerNVVMDialectTranslation(*context);
+  bool isPtx = kind == ::echo::ImageKind::PTX;
+  PassManager manager(context);
+  GpuNVVMAttachTargetOptions attach;
+  attach.chip = chip.str();
+  manager.addPass(createGpuNVVMAttachTarget(attach));
+  GpuModuleToBinaryPassOptions toBinary;
+  toBinary.compilationTarget = isPtx ? "isa" : "bin";
+  manager.addPass(createGpuModuleToBinaryPass(toBinary));
+  if (failed(manager.run(lowered)))
+    return failure();
+  for (auto binary : lowered.getOps<gpu::BinaryOp>())
+    for (Attribute object : binary.getObjects()) {
+      std::string bytes =
+          cast<gpu::ObjectAttr>(object).getObject().getValue().str();
+      // The driver reads PTX up to its zero.
+      if (isPtx && (bytes.empty() || bytes.back() != '\0'))
+        bytes.push_back('\0');
+      return bytes;
+    }
+  return lowered.emitError("no code for the chip '") << chip << "'";
+}
+
+LogicalResult gputarget::checkChips(Location loc, ArrayRef<std::string> chips) {
+  if (chips.empty())
+    return emitError(loc) << "expected chips to compile for, as sm_90, or sim";
+  for (const std::string &chip : chips)
+    if (chip != kSimulatorChip && !isKnownGPUChip(chip))
+      return emitError(loc) << "expected chips that LLVM knows, as sm_90, or "
+                               "sim, found '"
+                            << chip << "'";
+  return success();
+}
+
+FailureOr<KernelImage> gputarget::makeImage(gpu::GPUModuleOp kernels,
+                                            StringRef chip,
+                                            ::echo::ImageKind kind,
+                                            const ArtifactOptions &options) {
+  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerCopy(kernels);
+  if (failed(lowered))
+    return failure();
+  FailureOr<std::string> bytes =
+      kind == ::echo::ImageKind::HostObject
+          ? makeHostObject(**lowered, options)
+          : makeDeviceCode(**lowered, chip, kind);
+  if (failed(bytes))
+    return failure();
+  return KernelImage{chip.str(), kind, std::move(*bytes)};
+}
+
+LogicalResult gputarget::makeImages(gpu::GPUModuleOp kernels,
+                                    const ArtifactOptions &options,
+                                    SmallVectorImpl<KernelImage> &images) {
+  using ::echo::ImageKind;
+  bool hasToolkit = hasPtxas();
+  std::vector<std::pair<std::string, ImageKind>> wanted;
+  std::string lowest;
+  for (const std::string &chip : options.chips) {
+    if (chip == kSimulatorChip) {
+      wanted.emplace_back(chip, ImageKind::HostObject);
+      continue;
+    }
+    wanted.emplace_back(chip, hasToolkit ? ImageKind::Cubin : ImageKind::PTX);
+    // By length, then digits: sm_90 comes before sm_100.
+    if (lowest.empty() || std::pair(chip.size(), chip) <
+                              std::pair(lowest.size(), lowest))
+      lowest = chip;
+  }
+  if (hasToolkit && !lowest.empty())
+    wanted.emplace_back(lowest, ImageKind::PTX);
+  for (const auto &[chip, kind] : wanted) {
+    FailureOr<KernelImage> image = makeImage(kernels, chip, kind, options);
+    if (failed(image))
+      return failure();
+    images.push_back(std::move(*image));
+  }
+  return success();
+}
+
+OwningOpRef<ModuleOp>
+gputarget::makeArtifactModule(Location loc, const ::echo::Program &program,
+                              ArrayRef<KernelImage> images) {
+  MLIRContext *context = loc.getContext();
+  context->loadDialect<LLVM::LLVMDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  emitProgramBytes(*module, program);
+
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  Type byte = builder.getI8Type(), integer = builder.getI64Type();
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  constexpr uint64_t kAlignment = 16;
+  auto addGlobal = [&](Type type, const Twine &name, Attribute value,
+                       LLVM::Linkage linkage) {
+    return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                  linkage, name.str(), value, kAlignment);
+  };
+  auto addBytes = [&](const Twine &name, StringRef bytes) {
+    return addGlobal(LLVM::LLVMArrayType::get(byte, bytes.size()), name,
+                     builder.getStringAttr(bytes), LLVM::Linkage::Internal)
+        .getName();
+  };
+  SmallVector<std::pair<StringRef, StringRef>> symbols;
+  for (auto [index, image] : llvm::enumerate(images))
+    symbols.emplace_back(
+        addBytes("echo_chip" + Twine(index),
+                 StringRef(image.chip.c_str(), image.chip.size() + 1)),
+        addBytes("echo_image" + Twine(index), image.bytes));
+  addGlobal(integer, kNumImagesSymbol, builder.getI64IntegerAttr(images.size()),
+            LLVM::Linkage::External);
+  auto imageType = LLVM::LLVMStructType::getLiteral(
+      context, {pointer, integer, pointer, integer});
+  auto tableType = LLVM::LLVMArrayType::get(imageType, images.size());
+  LLVM::GlobalOp table = addGlobal(tableType, kImagesSymbol, Attribute(),
+                                   LLVM::Linkage::External);
+  builder.createBlock(&table.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(builder, loc, tableType);
+  for (auto [index, image] : llvm::enumerate(images)) {
+    auto number = [&](uint64_t value) -> Value {
+      return LLVM::ConstantOp::create(builder, loc,
+                                      builder.getI64IntegerAttr(value));
+    };
+    auto address = [&](StringRef symbol) -> Value {
+      return LLVM::AddressOfOp::create(builder, loc, pointer, symbol);
+    };
+    Value fields[] = {address(symbols[index].first),
+                      number(static_cast<uint64_t>(image.kind)),
+                      address(symbols[index].second),
+                      number(image.bytes.size())};
+    for (auto [field, content] : llvm::enumerate(fields))
+      value = LLVM::InsertValueOp::create(
+          builder, loc, value, content,
+          ArrayRef<int64_t>{static_cast<int64_t>(index),
+                            static_cast<int64_t>(field)});
+  }
+  LLVM::ReturnOp::create(builder, loc, value);
+  return module;
+}

@@ -1,0 +1,104 @@
+# RUN: %python %s %echo_bin %t
+# Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Small models train on the simulated GPU, and through the CUDA runtime with
+stand-ins for NVIDIA's libraries, CUDA graph included: with the bits of the CPU."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+BUILD, FOLDER = sys.argv.pop(1), sys.argv.pop(1)
+FAKE = os.path.join(BUILD, "unittests", "programs", "libEchoFakeCuda.so")
+STEPS = 4
+NMT = ["nmt", "--batch=2", "--src-len=3", "--tgt-len=2", "--hidden=8",
+       "--embed=6", "--layers=1", "--src-vocab=11", "--tgt-vocab=9"]
+MODELS = {
+    "nmt": (NMT, "none"),
+    "nmt-echo": (NMT, "echo"),
+    "nmt-norm-dropout": (NMT + ["--layer-norm=true", "--dropout=0.2"], "none"),
+    "nmt-norm-dropout-echo": (NMT + ["--layer-norm=true", "--dropout=0.2"],
+                              "echo"),
+    "lstm-lm": (["lstm-lm", "--batch=2", "--length=3", "--layers=1",
+                 "--hidden=8", "--embed=6", "--vocab=13"], "none"),
+}
+
+
+def run(*command, environment=()):
+    result = subprocess.run(command, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, check=False,
+                            env={**os.environ, **dict(environment)})
+    if result.returncode != 0:
+        raise AssertionError("%s\n%s" % (" ".join(command), result.stderr))
+    return result.stdout
+
+
+class Gpu(unittest.TestCase):
+    def setUp(self):
+        os.makedirs(FOLDER, exist_ok=True)
+
+    def path(self, name):
+        return os.path.join(FOLDER, name)
+
+    def values(self, model, *options, environment=()):
+        """Losses, and results and parameters at the end, of some steps."""
+        output, report = self.path("output"), self.path("report.json")
+        run("echo-run", model, "--steps=%d" % STEPS, "--seed=3", "--quiet",
+            "--output=" + output, "--report=" + report, *options,
+            environment=environment)
+        values = {}
+        for name in sorted(os.listdir(output)):
+            content = np.load(os.path.join(output, name))
+            for key in content.files if name.endswith(".npz") else [""]:
+                value = content[key] if key else content
+                values[name + key] = value.tobytes()
+            os.remove(os.path.join(output, name))
+        with open(report, encoding="utf-8") as file:
+            report = json.load(file)
+        return report["loss"], values, report
+
+    def check(self, name):
+        options, strategy = MODELS[name]
+        graph, step = self.path(name + ".mlir"), self.path(name + ".so")
+        run("echo-zoo", *options, "-o", graph)
+        training = ["--optimizer=adam", "--strategy=" + strategy]
+        losses, values, _ = self.values(graph, *training)
+        self.assertTrue(np.isfinite(losses).all())
+        run("echo-compile", graph, "--target=cuda", "--chip=sim", "-o", step,
+            *training)
+        fake = {variable: FAKE for variable in (
+            "ECHO_CUDA_DRIVER", "ECHO_CUBLAS", "ECHO_NVML")}
+        for device, environment in (("sim", {}),
+                                    ("sim", {"ECHO_SIM_ORDER": "reverse"}),
+                                    ("cuda", fake)):
+            found_losses, found, report = self.values(
+                step, "--device=" + device, environment=environment)
+            self.assertEqual(found_losses, losses, device)
+            self.assertEqual(found, values, device)
+            if device == "cuda":
+                self.assertEqual(report["device"]["name"], "cuda:0 Fake")
+                self.assertEqual(report["device"]["graph_steps"], STEPS - 1)
+
+    def test_target_sim(self):
+        graph = self.path("sim.mlir")
+        run("echo-zoo", *NMT, "-o", graph)
+        training = ["--optimizer=sgd"]
+        losses, values, _ = self.values(graph, *training)
+        found_losses, found, report = self.values(graph, "--target=sim",
+                                                  *training)
+        self.assertEqual(found_losses, losses)
+        self.assertEqual(found, values)
+        self.assertEqual(report["device"]["name"], "sim")
+
+
+for model in MODELS:
+    setattr(Gpu, "test_" + model.replace("-", "_"),
+            lambda self, model=model: self.check(model))
+
+if __name__ == "__main__":
+    unittest.main()
