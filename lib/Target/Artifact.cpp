@@ -214,9 +214,12 @@ static LogicalResult compileForGPU(ModuleOp module,
                                      : StringRef(image->bytes));
     return success();
   }
+  if (kind == EmitKind::LLVM && kernels)
+    return gputarget::writeLLVMIR(kernels, options.chips.front(), options,
+                                  stream);
   if (kind != EmitKind::SharedObject)
-    return module.emitError("expected --emit=mlir, ptx, cubin or so for the "
-                            "target cuda");
+    return module.emitError("expected --emit=mlir, llvm, ptx, cubin or so for "
+                            "the target cuda");
   if (kernels && failed(gputarget::makeImages(kernels, options, images)))
     return failure();
   OwningOpRef<ModuleOp> artifact =

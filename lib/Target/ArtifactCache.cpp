@@ -142,6 +142,8 @@ std::string ArtifactCache::key(StringRef graph,
   hasher.add(graph);
   hasher.add(options.target);
   hasher.add(llvm::join(options.chips, ","));
+  if (options.target == "cuda")
+    hasher.add(findPtxas()); // without one there is no machine code
   hasher.add(options.entry);
   hasher.add(options.optimizer);
   hasher.add(options.strategy);

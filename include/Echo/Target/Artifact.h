@@ -32,9 +32,9 @@ struct PhaseTime {
 
 struct ArtifactOptions {
   std::string target = "cpu"; ///< "cpu" or "cuda"
-  /// For "cuda": LLVM's names of chips, or "sim" for the simulator. Where
-  /// ptxas is found, each has machine code, and the lowest one PTX, which later
-  /// chips can take; else each has PTX.
+  /// For "cuda": LLVM's names of chips, or "sim" for the simulator. The lowest
+  /// one has PTX, which later chips can take, and each has machine code where
+  /// ptxas is found.
   std::vector<std::string> chips;
   /// The function to compile; empty: the only public one.
   std::string entry;
@@ -62,6 +62,10 @@ struct ArtifactOptions {
 /// of "cuda" where there is none. Returns what is wrong with target and chips,
 /// or nothing.
 std::string resolveTarget(ArtifactOptions &options);
+
+/// Where ptxas of a CUDA Toolkit is: in PATH, or in the folder that $CUDA_HOME,
+/// $CUDA_PATH or the toolkit's default is; "" if it is nowhere.
+std::string findPtxas();
 
 /// Compiles the entry function of `module` (a forward function, a training
 /// step, or any function of Echo ops) and writes it to `path`, first under a

@@ -39,6 +39,12 @@ FailureOr<KernelImage> makeImage(gpu::GPUModuleOp kernels, StringRef chip,
                                  ::echo::ImageKind kind,
                                  const ArtifactOptions &options);
 
+/// Writes the kernels as LLVM IR: optimized for the simulator, else as LLVM's
+/// back end for NVIDIA GPUs gets them.
+LogicalResult writeLLVMIR(gpu::GPUModuleOp kernels, StringRef chip,
+                          const ArtifactOptions &options,
+                          llvm::raw_ostream &stream);
+
 /// A module in the LLVM dialect with the globals of an artefact (Program.h).
 OwningOpRef<ModuleOp> makeArtifactModule(Location loc,
                                          const ::echo::Program &program,

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GPUTarget.h"
 #include "Echo/Conversion/EmitProgram.h"
 #include "Echo/Conversion/Kernels.h"
 #include "Echo/Pipelines/Pipelines.h"
+#include "GPUTarget.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
@@ -17,17 +17,45 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 
 using namespace mlir;
 using namespace mlir::echo;
 using namespace mlir::echo::gputarget;
 
-/// Where ptxas of a CUDA Toolkit is, if there is one.
-static bool hasPtxas() {
-  return static_cast<bool>(llvm::sys::findProgramByName("ptxas")) ||
-         static_cast<bool>(
-             llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"}));
+std::string mlir::echo::findPtxas() {
+  if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName("ptxas"))
+    return *path;
+  SmallVector<std::string> folders;
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (auto folder = llvm::sys::Process::GetEnv(variable))
+      folders.push_back(*folder);
+  // An empty folder stands for no toolkit at all.
+  if (folders.empty())
+    folders.push_back("/usr/local/cuda");
+  for (StringRef folder : folders) {
+    if (folder.empty())
+      continue;
+    SmallString<128> path(folder);
+    llvm::sys::path::append(path, "bin", "ptxas");
+    if (llvm::sys::fs::can_execute(path))
+      return path.str().str();
+  }
+  return "";
+}
+
+/// The number in "sm_90a".
+static unsigned capabilityOf(StringRef chip) {
+  unsigned number = 0;
+  chip.consume_front("sm_");
+  chip.consumeInteger(10, number);
+  return number;
 }
 
 /// A module of its own with a copy of the kernels in the NVVM dialect.
@@ -59,21 +87,32 @@ static FailureOr<std::string> makeHostObject(ModuleOp lowered,
   return content;
 }
 
+static void registerTranslations(MLIRContext &context) {
+  registerBuiltinDialectTranslation(context);
+  registerGPUDialectTranslation(context);
+  registerLLVMDialectTranslation(context);
+  registerNVVMDialectTranslation(context);
+}
+
 /// The kernels as PTX or machine code of a chip of NVIDIA's.
 static FailureOr<std::string> makeDeviceCode(ModuleOp lowered, StringRef chip,
                                              ::echo::ImageKind kind) {
   MLIRContext *context = lowered.getContext();
-  registerBuiltinDialectTranslation(*context);
-  registerGPUDialectTranslation(*context);
-  registerLLVMDialectTranslation(*context);
-  registerNVVMDialectTranslation(*context);
+  registerTranslations(*context);
   bool isPtx = kind == ::echo::ImageKind::PTX;
+  std::string ptxas = findPtxas();
+  if (!isPtx && ptxas.empty())
+    return lowered.emitError(
+        "found no ptxas in PATH or CUDA_HOME: machine code "
+        "of a GPU needs the CUDA Toolkit");
   PassManager manager(context);
   GpuNVVMAttachTargetOptions attach;
   attach.chip = chip.str();
   manager.addPass(createGpuNVVMAttachTarget(attach));
   GpuModuleToBinaryPassOptions toBinary;
   toBinary.compilationTarget = isPtx ? "isa" : "bin";
+  StringRef folder = llvm::sys::path::parent_path(ptxas);
+  toBinary.toolkitPath = llvm::sys::path::parent_path(folder).str();
   manager.addPass(createGpuModuleToBinaryPass(toBinary));
   if (failed(manager.run(lowered)))
     return failure();
@@ -107,35 +146,63 @@ FailureOr<KernelImage> gputarget::makeImage(gpu::GPUModuleOp kernels,
   FailureOr<OwningOpRef<ModuleOp>> lowered = lowerCopy(kernels);
   if (failed(lowered))
     return failure();
-  FailureOr<std::string> bytes =
-      kind == ::echo::ImageKind::HostObject
-          ? makeHostObject(**lowered, options)
-          : makeDeviceCode(**lowered, chip, kind);
+  FailureOr<std::string> bytes = kind == ::echo::ImageKind::HostObject
+                                     ? makeHostObject(**lowered, options)
+                                     : makeDeviceCode(**lowered, chip, kind);
   if (failed(bytes))
     return failure();
   return KernelImage{chip.str(), kind, std::move(*bytes)};
+}
+
+LogicalResult gputarget::writeLLVMIR(gpu::GPUModuleOp kernels, StringRef chip,
+                                     const ArtifactOptions &options,
+                                     llvm::raw_ostream &stream) {
+  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerCopy(kernels);
+  if (failed(lowered))
+    return failure();
+  gpu::GPUModuleOp copy = *(*lowered)->getOps<gpu::GPUModuleOp>().begin();
+  if (chip == kSimulatorChip) {
+    FailureOr<ModuleOp> host = convertToSimulator(copy);
+    FailureOr<cpu::Machine> machine =
+        cpu::resolveMachine(kernels.getLoc(), options.cpu, options.features);
+    if (failed(host) || failed(machine))
+      return failure();
+    return cpu::generateCode(*host, *machine, options, EmitKind::LLVM, stream);
+  }
+  registerTranslations(*kernels.getContext());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(copy, context, "echo");
+  if (!translated)
+    return failure();
+  translated->print(stream, nullptr);
+  return success();
 }
 
 LogicalResult gputarget::makeImages(gpu::GPUModuleOp kernels,
                                     const ArtifactOptions &options,
                                     SmallVectorImpl<KernelImage> &images) {
   using ::echo::ImageKind;
-  bool hasToolkit = hasPtxas();
   std::vector<std::pair<std::string, ImageKind>> wanted;
+  bool hasToolkit = !findPtxas().empty();
   std::string lowest;
   for (const std::string &chip : options.chips) {
     if (chip == kSimulatorChip) {
       wanted.emplace_back(chip, ImageKind::HostObject);
       continue;
     }
-    wanted.emplace_back(chip, hasToolkit ? ImageKind::Cubin : ImageKind::PTX);
-    // By length, then digits: sm_90 comes before sm_100.
-    if (lowest.empty() || std::pair(chip.size(), chip) <
-                              std::pair(lowest.size(), lowest))
+    if (hasToolkit)
+      wanted.emplace_back(chip, ImageKind::Cubin);
+    if (lowest.empty() || capabilityOf(chip) < capabilityOf(lowest))
       lowest = chip;
   }
-  if (hasToolkit && !lowest.empty())
+  if (!lowest.empty()) {
     wanted.emplace_back(lowest, ImageKind::PTX);
+    if (!hasToolkit)
+      emitRemark(kernels.getLoc())
+          << "found no ptxas in PATH or CUDA_HOME: the artefact holds PTX for "
+          << lowest << " alone, which the driver compiles when it is opened";
+  }
   for (const auto &[chip, kind] : wanted) {
     FailureOr<KernelImage> image = makeImage(kernels, chip, kind, options);
     if (failed(image))
@@ -178,8 +245,8 @@ gputarget::makeArtifactModule(Location loc, const ::echo::Program &program,
   auto imageType = LLVM::LLVMStructType::getLiteral(
       context, {pointer, integer, pointer, integer});
   auto tableType = LLVM::LLVMArrayType::get(imageType, images.size());
-  LLVM::GlobalOp table = addGlobal(tableType, kImagesSymbol, Attribute(),
-                                   LLVM::Linkage::External);
+  LLVM::GlobalOp table =
+      addGlobal(tableType, kImagesSymbol, Attribute(), LLVM::Linkage::External);
   builder.createBlock(&table.getInitializerRegion());
   Value value = LLVM::UndefOp::create(builder, loc, tableType);
   for (auto [index, image] : llvm::enumerate(images)) {
