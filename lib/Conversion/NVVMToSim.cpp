@@ -15,6 +15,7 @@
 
 #include "Echo/Conversion/Kernels.h"
 #include "Echo/Conversion/Passes.h"
+#include "SimObject.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/SymbolTable.h"
@@ -78,9 +79,6 @@ private:
                 uint32_t access);
   void announce(Operation *op, Value address, Type type,
                 std::optional<uint64_t> alignment, uint32_t access);
-  void convertSignature(LLVM::LLVMFuncOp kernel);
-  void addTables(ArrayRef<LLVM::LLVMFuncOp> kernels);
-  SmallVector<LLVM::GlobalOp> sharedVariables(LLVM::LLVMFuncOp kernel);
 
   Value constant(int64_t value, unsigned width = 32) {
     return LLVM::ConstantOp::create(
@@ -94,10 +92,6 @@ private:
   Value addressOf(StringRef symbol) {
     return LLVM::AddressOfOp::create(b, loc, pointer, symbol);
   }
-  /// A global whose value is an array of structs, given by their fields.
-  LLVM::GlobalOp addArray(StringRef name, LLVM::Linkage linkage,
-                          ArrayRef<Type> fields, size_t size,
-                          function_ref<SmallVector<Value>(size_t)> element);
 
   ModuleOp module;
   OpBuilder b;
@@ -486,125 +480,6 @@ LogicalResult SimConverter::convertBody(LLVM::LLVMFuncOp function) {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Kernels
-//===----------------------------------------------------------------------===//
-
-/// `(arguments...)` becomes an array of the arguments' addresses.
-void SimConverter::convertSignature(LLVM::LLVMFuncOp kernel) {
-  loc = kernel.getLoc();
-  Block &entry = kernel.getBody().front();
-  b.setInsertionPointToStart(&entry);
-  unsigned numArguments = entry.getNumArguments();
-  Value arguments = entry.addArgument(pointer, loc);
-  for (unsigned i = 0; i < numArguments; ++i) {
-    BlockArgument argument = entry.getArgument(i);
-    Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, arguments,
-                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
-    Value address = LLVM::LoadOp::create(b, loc, pointer, slot);
-    argument.replaceAllUsesWith(
-        LLVM::LoadOp::create(b, loc, argument.getType(), address));
-  }
-  entry.eraseArguments(0, numArguments);
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()), {pointer});
-  auto function = LLVM::LLVMFuncOp::create(b, loc, kernel.getName(), type,
-                                           LLVM::Linkage::Internal);
-  // What it is to be launched with.
-  for (StringRef name : {kKnownBlockSizeAttr, kKnownGridSizeAttr})
-    if (Attribute size = kernel->getAttr(name))
-      function->setAttr(name, size);
-  function->moveBefore(kernel);
-  function.getBody().takeBody(kernel.getBody());
-  kernel.erase();
-}
-
-/// The shared variables of a function and of those that it calls, in order of
-/// their uses.
-SmallVector<LLVM::GlobalOp>
-SimConverter::sharedVariables(LLVM::LLVMFuncOp kernel) {
-  llvm::SetVector<Operation *> symbols;
-  symbols.insert(kernel);
-  SmallVector<LLVM::GlobalOp> variables;
-  for (size_t i = 0; i < symbols.size(); ++i) {
-    Operation *symbol = symbols[i];
-    if (auto variable = dyn_cast<LLVM::GlobalOp>(symbol)) {
-      if (shared.contains(variable.getSymNameAttr()))
-        variables.push_back(variable);
-      continue;
-    }
-    symbol->walk([&](Operation *op) {
-      std::optional<StringRef> name;
-      if (auto address = dyn_cast<LLVM::AddressOfOp>(op))
-        name = address.getGlobalName();
-      else if (auto call = dyn_cast<LLVM::CallOp>(op))
-        name = call.getCallee();
-      if (Operation *used = name ? module.lookupSymbol(*name) : nullptr)
-        symbols.insert(used);
-    });
-  }
-  return variables;
-}
-
-LLVM::GlobalOp
-SimConverter::addArray(StringRef name, LLVM::Linkage linkage,
-                       ArrayRef<Type> fields, size_t size,
-                       function_ref<SmallVector<Value>(size_t)> element) {
-  loc = module.getLoc();
-  b.setInsertionPointToEnd(module.getBody());
-  auto elementType = LLVM::LLVMStructType::getLiteral(b.getContext(), fields);
-  auto type = LLVM::LLVMArrayType::get(elementType, size);
-  auto global = LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true,
-                                       linkage, name, Attribute());
-  b.createBlock(&global.getInitializerRegion());
-  Value array = LLVM::UndefOp::create(b, loc, type);
-  for (size_t i = 0; i < size; ++i) {
-    Value value = LLVM::UndefOp::create(b, loc, elementType);
-    for (auto [field, part] : llvm::enumerate(element(i)))
-      value = LLVM::InsertValueOp::create(b, loc, value, part, field);
-    array = LLVM::InsertValueOp::create(b, loc, array, value, i);
-  }
-  LLVM::ReturnOp::create(b, loc, array);
-  return global;
-}
-
-/// What Device.h says that an object exports.
-void SimConverter::addTables(ArrayRef<LLVM::LLVMFuncOp> kernels) {
-  Type i64 = b.getI64Type();
-  SmallVector<std::array<std::string, 2>> names; // of its name and variables
-  SmallVector<size_t> numShared;
-  for (LLVM::LLVMFuncOp function : kernels) {
-    LLVM::LLVMFuncOp kernel = function;
-    std::string prefix = "echo_sim_" + kernel.getName().str();
-    names.push_back({prefix + "_name", prefix + "_shared"});
-    b.setInsertionPointToEnd(module.getBody());
-    std::string text = kernel.getName().str() + '\0';
-    LLVM::GlobalOp::create(b, module.getLoc(),
-                           LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
-                           /*isConstant=*/true, LLVM::Linkage::Internal,
-                           names.back()[0], b.getStringAttr(text));
-    SmallVector<LLVM::GlobalOp> variables = sharedVariables(kernel);
-    numShared.push_back(variables.size());
-    addArray(names.back()[1], LLVM::Linkage::Internal, {pointer, i64},
-             variables.size(), [&](size_t i) -> SmallVector<Value> {
-               uint64_t bytes = layout.getTypeSize(variables[i].getType());
-               return {addressOf(variables[i].getSymName()),
-                       constant(bytes, 64)};
-             });
-  }
-  addArray(ECHO_SIM_KERNELS_SYMBOL, LLVM::Linkage::External,
-           {pointer, pointer, pointer, i64}, kernels.size(),
-           [&](size_t i) -> SmallVector<Value> {
-             LLVM::LLVMFuncOp kernel = kernels[i];
-             return {addressOf(names[i][0]), addressOf(kernel.getName()),
-                     addressOf(names[i][1]), constant(numShared[i], 64)};
-           });
-  b.setInsertionPointToEnd(module.getBody());
-  LLVM::GlobalOp::create(b, module.getLoc(), i64, /*isConstant=*/true,
-                         LLVM::Linkage::External, ECHO_SIM_NUM_KERNELS_SYMBOL,
-                         b.getI64IntegerAttr(kernels.size()));
-}
-
 LogicalResult SimConverter::convert() {
   for (Operation &op : *module.getBody())
     if (!isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
@@ -623,25 +498,20 @@ LogicalResult SimConverter::convert() {
   LLVM::ReturnOp::create(b, module.getLoc(),
                          LLVM::ZeroOp::create(b, module.getLoc(), pointer));
 
-  SmallVector<StringAttr> kernels;
+  SmallVector<LLVM::LLVMFuncOp> kernels;
   SmallVector<LLVM::LLVMFuncOp> defined(module.getOps<LLVM::LLVMFuncOp>());
   for (LLVM::LLVMFuncOp function : defined)
     if (!function.isExternal() && failed(convertBody(function)))
       return failure();
   for (LLVM::LLVMFuncOp function : defined) {
-    if (function.isExternal()) {
+    if (function.isExternal())
       function.erase();
-    } else if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName())) {
-      kernels.push_back(function.getNameAttr());
-      convertSignature(function);
-    } else {
+    else if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+      kernels.push_back(function);
+    else
       function.setLinkage(LLVM::Linkage::Internal);
-    }
   }
-  SmallVector<LLVM::LLVMFuncOp> converted;
-  for (StringAttr name : kernels)
-    converted.push_back(module.lookupSymbol<LLVM::LLVMFuncOp>(name));
-  addTables(converted);
+  exportKernels(module, kernels, shared);
   return success();
 }
 
