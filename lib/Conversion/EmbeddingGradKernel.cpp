@@ -62,36 +62,6 @@ public:
     });
   }
 
-  /// Sums what all positions add to the element at a row-major offset. f16 and
-  /// bf16 are rounded once.
-  void sumElement(Value target) {
-    Value row = make<arith::DivUIOp>(target, index(columns));
-    Value column = make<arith::RemUIOp>(target, index(columns));
-    bool isWide = element.isF32() || element.isF64();
-    Type wide = isWide ? element : Type(emitter.current().getF32Type());
-    auto addPosition = [&](Value position, ValueRange sums) {
-      Value value = load(gradient, offset(position, column), 1);
-      if (!isWide)
-        value = make<arith::ExtFOp>(wide, value);
-      return SmallVector<Value>{make<arith::AddFOp>(sums.front(), value)};
-    };
-    Value sum = emitter
-                    .foldLoop(index(0), index(positions), 1, zero(wide, 1),
-                              [&](Value position, ValueRange sums) {
-                                Value same = compare(arith::CmpIPredicate::eq,
-                                                     rowOf(position), row);
-                                return emitter.foldLoop(
-                                    index(0), select(same, 1), 1, sums,
-                                    [&](Value, ValueRange sums) {
-                                      return addPosition(position, sums);
-                                    });
-                              })
-                    .front();
-    if (!isWide)
-      sum = make<arith::TruncFOp>(element, sum);
-    store(sum, target, 1);
-  }
-
 private:
   Value index(int64_t value) { return emitter.constantIndex(value); }
   template <typename Op, typename... Args>
@@ -239,14 +209,4 @@ int64_t mlir::echo::lowerEmbeddingGrad(EmbeddingGradOp op,
   EmbeddingGradLowering(op, emitter, entry)
       .run(boundary(numArguments - 2), boundary(numArguments - 1));
   return llvm::divideCeilSigned(rows, rowsPerChunk);
-}
-
-void mlir::echo::lowerEmbeddingGradElements(EmbeddingGradOp op,
-                                            KernelEmitter &emitter,
-                                            Block *entry, Value first,
-                                            Value step) {
-  EmbeddingGradLowering lowering(op, emitter, entry);
-  int64_t elements = op.getResult().getType().getNumElements();
-  emitter.closedLoop(first, emitter.constantIndex(elements), step,
-                     [&](Value target) { lowering.sumElement(target); });
 }

@@ -10,7 +10,7 @@
 #define ECHO_LIB_CONVERSION_EMBEDDINGGRADKERNEL_H
 
 #include "Echo/Dialect/EchoDialect.h"
-#include "KernelEmitter.h"
+#include "ThreadedGroup.h"
 
 namespace mlir::echo {
 
@@ -25,11 +25,10 @@ LogicalResult verifyEmbeddingGradKernel(func::FuncOp kernel);
 int64_t lowerEmbeddingGrad(EmbeddingGradOp op, KernelEmitter &emitter,
                            Block *entry);
 
-/// Writes the elements `first`, `first` + `step`, ... of the table's gradient,
-/// each as the sum of what all indices add to it, in order. Needs no order
-/// among elements, and reads all indices for each of them.
-void lowerEmbeddingGradElements(EmbeddingGradOp op, KernelEmitter &emitter,
-                                Block *entry, Value first, Value step);
+/// The same for a GPU: its blocks, and what they do.
+ThreadMapping planEmbeddingGrad(EmbeddingGradOp op);
+void lowerThreadedEmbeddingGrad(EmbeddingGradOp op, KernelEmitter &emitter,
+                                Block *entry, const ThreadPlace &place);
 
 } // namespace mlir::echo
 

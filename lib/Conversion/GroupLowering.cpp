@@ -67,35 +67,31 @@ void GroupLowering::setLoop(const Loop &loop, Value position, int64_t width) {
     emitter.setDim(dim, position, width, loop.dims.back());
 }
 
-void GroupLowering::row(Value position, Value lower, Value upper) {
+void GroupLowering::setLoops(ArrayRef<Loop> loops, Value position,
+                             int64_t width) {
   OpBuilder &b = emitter.current();
   Location loc = emitter.getLoc();
-  for (unsigned i = group.numRowLoops; i-- > 0;) {
-    const Loop &loop = group.loops[i];
+  for (size_t i = loops.size(); i-- > 0;) {
+    const Loop &loop = loops[i];
     if (i == 0) {
-      setLoop(loop, position, 1);
+      setLoop(loop, position, width);
       break;
     }
     Value size = index(loop.size);
-    setLoop(loop, arith::RemUIOp::create(b, loc, position, size), 1);
+    setLoop(loop, arith::RemUIOp::create(b, loc, position, size), width);
     position = arith::DivUIOp::create(b, loc, position, size);
+    width = 1;
   }
+}
+
+void GroupLowering::row(Value position, Value lower, Value upper) {
+  setLoops(ArrayRef(group.loops).take_front(group.numRowLoops), position, 1);
   inner(group.numRowLoops, lower, upper, 1);
 }
 
 void GroupLowering::rows(Value first, Value last, Value lower, Value upper) {
   emitter.forLoop(first, last, 1,
                   [&](Value position) { row(position, lower, upper); });
-}
-
-void GroupLowering::runThread(Value first, Value step) {
-  emitter.closedLoop(first, index(group.rowChunks), step, [&](Value chunk) {
-    if (group.rowsPerChunk == 1)
-      return row(chunk, Value(), Value());
-    Value begin = scaled(chunk, group.rowsPerChunk);
-    Value end = limited(next(chunk), group.rowsPerChunk, group.rows);
-    rows(begin, end, Value(), Value());
-  });
 }
 
 void GroupLowering::inner(unsigned level, Value lower, Value upper,
@@ -146,12 +142,22 @@ void GroupLowering::inner(unsigned level, Value lower, Value upper,
 }
 
 void GroupLowering::write(unsigned level, int64_t width) {
-  SmallVector<std::pair<const Box *, Value>> values;
+  store(valuesOf([&](const Box &box) { return box.level == level; }), width);
+}
+
+GroupLowering::BoxValues
+GroupLowering::valuesOf(function_ref<bool(const Box &)> isIncluded) {
+  BoxValues values;
   MLIRContext *context = emitter.current().getContext();
   for (const Box &box : group.boxes)
-    if (box.level == level)
+    if (isIncluded(box))
       values.push_back(
           {&box, emitter.emit(box.tensor, group.indexOf(box, context))});
+  return values;
+}
+
+void GroupLowering::store(const BoxValues &values, int64_t width) {
+  MLIRContext *context = emitter.current().getContext();
   for (auto [box, value] : values) {
     AffineExpr offset =
         group.offsetOf(*box, outputTypes[box->output].getShape(), context);

@@ -42,25 +42,27 @@ public:
 
   /// Chunks lower to upper, which lie in 0 .. group.chunks().
   void runChunks(Value lower, Value upper);
-  /// Chunks `first`, `first` + `step`, ... of the group's, which cut rows
-  /// alone. Nothing is computed outside of this loop.
-  void runThread(Value first, Value step);
 
-private:
+protected:
   Value index(int64_t value) { return emitter.constantIndex(value); }
   Value next(Value value);
   Value scaled(Value value, int64_t factor);
   Value limited(Value value, int64_t factor, int64_t limit);
   void setLoop(const Loop &loop, Value position, int64_t width);
+  /// Sets these loops, which are counted together, innermost fastest.
+  void setLoops(ArrayRef<Loop> loops, Value position, int64_t width);
   /// Columns lower to upper of a row, or all of them.
   void row(Value position, Value lower, Value upper);
   /// The same of all rows from `first` to `last`.
   void rows(Value first, Value last, Value lower, Value upper);
   /// The loops from `level` on. `width` is that of the vector loop around.
   void inner(unsigned level, Value lower, Value upper, int64_t width);
+  using BoxValues = SmallVector<std::pair<const Box *, Value>>;
   /// Writes the boxes of a level: all values are known before the first is
   /// stored, since an output may be the buffer of an input.
   void write(unsigned level, int64_t width);
+  BoxValues valuesOf(function_ref<bool(const Box &)> isIncluded);
+  void store(const BoxValues &values, int64_t width);
 
   KernelEmitter &emitter;
   const BoxGroup &group;

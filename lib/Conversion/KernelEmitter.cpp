@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -30,9 +31,8 @@ static Value convertParameter(OpBuilder &b, Location loc, Value bits,
 }
 
 KernelEmitter::KernelEmitter(func::FuncOp kernel, Block *entry,
-                             unsigned firstParameter, int64_t vectorWidth)
+                             unsigned firstParameter)
     : builder(kernel.getContext()), loc(kernel.getLoc()), entry(entry),
-      vectorWidth(vectorWidth),
       constantPrefix((kernel.getName() + "_constant_").str()) {
   scopes.emplace_back(entry, nullptr);
   for (BlockArgument argument : kernel.getArguments()) {
@@ -109,7 +109,8 @@ void KernelEmitter::inScope(Block *block, Operation *before,
 }
 
 void KernelEmitter::forLoop(Value lower, Value upper, int64_t step,
-                            function_ref<void(Value)> fill, bool isRemainder) {
+                            function_ref<void(Value)> fill, bool isRemainder,
+                            function_ref<void()> finish) {
   Value stride = constantIndex(step);
   auto loop = scf::ForOp::create(current(), loc, lower, upper, stride);
   if (isRemainder) {
@@ -124,7 +125,7 @@ void KernelEmitter::forLoop(Value lower, Value upper, int64_t step,
                                                 unroll, {}, {}, {}, {}, {}, {},
                                                 {}, {}, {}, {}, {}));
   }
-  fillLoop(loop, fill);
+  fillLoop(loop, fill, finish);
 }
 
 void KernelEmitter::closedLoop(Value lower, Value upper, Value step,
@@ -138,12 +139,25 @@ void KernelEmitter::closedLoop(Value lower, Value upper, Value step,
   floor = saved;
 }
 
-void KernelEmitter::fillLoop(scf::ForOp loop, function_ref<void(Value)> fill) {
+void KernelEmitter::guarded(Value condition, function_ref<void()> fill) {
+  auto branch = scf::IfOp::create(current(), loc, condition);
+  size_t outer = target;
+  Operation *before = scopes[outer].before;
+  scopes[outer].before = branch;
+  Block *block = branch.thenBlock();
+  inScope(block, block->getTerminator(), fill);
+  scopes[outer].before = before;
+}
+
+void KernelEmitter::fillLoop(scf::ForOp loop, function_ref<void(Value)> fill,
+                             function_ref<void()> finish) {
   size_t outer = target;
   Operation *before = scopes[outer].before;
   scopes[outer].before = loop;
   inScope(loop.getBody(), loop.getBody()->getTerminator(),
           [&] { fill(loop.getInductionVar()); });
+  if (finish)
+    finish();
   scopes[outer].before = before;
 }
 
@@ -320,6 +334,24 @@ Value KernelEmitter::toStored(Value value) {
   return arith::ExtUIOp::create(current(), loc, type, value);
 }
 
+llvm::MaybeAlign KernelEmitter::alignmentOf(Value buffer, AffineExpr offset,
+                                            unsigned dim) const {
+  std::optional<LinearForm> form = LinearForm::of(offset);
+  auto known = alignments.find(buffer);
+  if (!team || !form || known == alignments.end())
+    return {};
+  uint64_t size = llvm::divideCeil(
+      cast<MemRefType>(buffer.getType()).getElementTypeBitWidth(), 8);
+  uint64_t bytes = std::gcd(known->second, dims[dim].width * size);
+  bytes = std::gcd(bytes, std::abs(form->constant) * size);
+  for (auto [other, coefficient] : form->coefficients)
+    if (other != dim && dims[other].last == other)
+      bytes = std::gcd(bytes, std::abs(coefficient) * size);
+  if (bytes <= size)
+    return {};
+  return llvm::Align(std::min<uint64_t>(bytes & -bytes, 16));
+}
+
 Value KernelEmitter::load(Value buffer, AffineExpr offset, Type element) {
   std::optional<unsigned> dim = vectorDimOf(offset);
   int64_t stride = 0;
@@ -337,7 +369,7 @@ Value KernelEmitter::load(Value buffer, AffineExpr offset, Type element) {
     value = vector::LoadOp::create(
         current(), loc,
         VectorType::get({dims[*dim].width}, storedType(element)), buffer,
-        position);
+        position, /*nontemporal=*/false, alignmentOf(buffer, offset, *dim));
   return fromStored(value, element);
 }
 
@@ -348,7 +380,9 @@ void KernelEmitter::store(Value buffer, AffineExpr offset, Value value,
   if (width == 1)
     memref::StoreOp::create(current(), loc, value, buffer, position);
   else
-    vector::StoreOp::create(current(), loc, value, buffer, position);
+    vector::StoreOp::create(current(), loc, value, buffer, position,
+                            /*nontemporal=*/false,
+                            alignmentOf(buffer, offset, *vectorDimOf(offset)));
 }
 
 Value KernelEmitter::emit(Value tensor, AffineMap index) {

@@ -69,6 +69,28 @@ struct Reduction {
   bool isRow() const { return inner == 1; }
 };
 
+/// Threads of a GPU that compute rows of a kernel together, and the thread that
+/// runs.
+struct ThreadTeam {
+  enum class Kind {
+    Thread, ///< one thread
+    Warp,   ///< the lanes of a warp
+    Block,  ///< the threads of a block
+    Tile,   ///< threads of a block that write elements which others read
+    Column  ///< threads of a block that hold others for the rows beside it
+  };
+  /// Lets a warp's threads wait for each other, or those of a block where others
+  /// than a warp's work together.
+  void synchronize(OpBuilder &b, Location loc) const;
+
+  Kind kind = Kind::Thread;
+  int64_t size = 1;  ///< threads in the team
+  int64_t teams = 1; ///< teams in a block
+  Value lane;        ///< the thread's number in its team
+  Value number;      ///< the team's number in its block
+  Value warpLane;    ///< the thread's number in its warp
+};
+
 /// `map` as an index over kMaxDims dimensions.
 AffineMap indexMap(ArrayRef<AffineExpr> exprs, MLIRContext *context);
 /// `map` of an op's loops, as an index where `index` gives the loops. In time
@@ -94,10 +116,20 @@ class KernelEmitter {
 public:
   /// Emits into `entry`, a block whose argument i is the buffer of argument i
   /// of `kernel`, if that is a tensor. The block's arguments from
-  /// `firstParameter` on are the bits of the others. `vectorWidth` is the
-  /// number of lanes of a row's sum that are computed at once.
-  KernelEmitter(func::FuncOp kernel, Block *entry, unsigned firstParameter,
-                int64_t vectorWidth = kVectorWidth);
+  /// `firstParameter` on are the bits of the others.
+  KernelEmitter(func::FuncOp kernel, Block *entry, unsigned firstParameter);
+
+  /// Says that the entry block is a GPU function's, for which team code is
+  /// emitted from here on. Scopes that all threads of a team run together have
+  /// to be marked as uniform: there a reduction is the team's, elsewhere it is
+  /// the thread's own.
+  void setTeam(const ThreadTeam &newTeam) { team = newTeam; }
+  const ThreadTeam &getTeam() const { return *team; }
+  void markUniform() { scopes[target].isUniform = true; }
+  /// Says that the start of a buffer lies at a multiple of `bytes`.
+  void setAlignment(Value buffer, uint64_t bytes) {
+    alignments[buffer] = bytes;
+  }
 
   /// A loop (or other region) that is being filled.
   struct Scope {
@@ -105,6 +137,7 @@ public:
 
     Block *block;
     Operation *before; ///< ops go before this one; null: at the end
+    bool isUniform = false; ///< the threads of a team are in it together
     llvm::DenseMap<std::pair<Value, AffineMap>, Value> values;
   };
 
@@ -121,13 +154,17 @@ public:
   void setDim(unsigned dim, Value base, int64_t width, unsigned last);
 
   /// Fills a loop from lower to upper with step `step`; `isRemainder` says
-  /// that it isn't worth unrolling or vectorizing.
+  /// that it isn't worth unrolling or vectorizing. `finish` adds ops in front
+  /// of the loop, behind all that its body needed there.
   void forLoop(Value lower, Value upper, int64_t step,
-               function_ref<void(Value)> fill, bool isRemainder = false);
+               function_ref<void(Value)> fill, bool isRemainder = false,
+               function_ref<void()> finish = nullptr);
   /// The same with another step, and nothing that its body needs is computed
   /// outside of it.
   void closedLoop(Value lower, Value upper, Value step,
                   function_ref<void(Value)> fill);
+  /// Fills what is run under a condition.
+  void guarded(Value condition, function_ref<void()> fill);
   /// The same with values carried around; `fill` returns the next ones.
   SmallVector<Value>
   foldLoop(Value lower, Value upper, int64_t step, ValueRange inits,
@@ -135,6 +172,10 @@ public:
 
   /// The element (or vector) of `tensor` at `index`.
   Value emit(Value tensor, AffineMap index);
+  /// Says what that is, in the current scope.
+  void define(Value tensor, AffineMap index, Value value) {
+    scopes[target].values[{tensor, index}] = value;
+  }
   /// Stores a value at an offset of a buffer; vectors at neighbouring offsets.
   void store(Value buffer, AffineExpr offset, Value value, int64_t width);
   /// The sum of `value` and what a buffer holds at an offset, or of `value`
@@ -148,6 +189,10 @@ public:
   Value constant(TypedAttr value);
   /// A buffer of the entry block, for a reduction's lanes.
   Value stackBuffer(Type element, int64_t size);
+  /// A new buffer that a block's threads share.
+  Value addSharedBuffer(Type element, int64_t size);
+  /// One with room for an element of each thread. There is one of a type.
+  Value sharedBuffer(Type element);
   Value load(Value buffer, AffineExpr offset, Type element);
   Value toVector(Value value, int64_t width);
   /// A loaded scalar or vector as one of `element`, and the way back.
@@ -162,10 +207,15 @@ private:
   OpBuilder &at(size_t scope);
   size_t scopeOf(AffineMap index) const;
   /// Fills a new loop in the current scope.
-  void fillLoop(scf::ForOp loop, function_ref<void(Value)> fill);
+  void fillLoop(scf::ForOp loop, function_ref<void(Value)> fill,
+                function_ref<void()> finish = nullptr);
   /// Runs `fill` with a new innermost scope.
   void inScope(Block *block, Operation *before, function_ref<void()> fill);
   int64_t widthOf(AffineMap index) const;
+  /// Where a vector at an offset is known to lie, for one memory access of a
+  /// GPU: vector loops start at multiples of their width.
+  llvm::MaybeAlign alignmentOf(Value buffer, AffineExpr offset,
+                               unsigned dim) const;
   /// The vector dimension of an expression, if it has one.
   std::optional<unsigned> vectorDimOf(AffineExpr expr) const;
   /// Runs `fill` for every lane, with the dimension set to that lane, and
@@ -197,6 +247,25 @@ private:
   SmallVector<Value> combine(const Reduction &reduction, AffineMap operand,
                              ValueRange accumulators, Value element);
   Value emitOperand(const Reduction &reduction, AffineMap operand);
+  /// Elements first, first + step, ... below `size`, added to the initial
+  /// values in order.
+  SmallVector<Value> foldElements(const Reduction &reduction, AffineMap index,
+                                  Value first, Value size, int64_t step,
+                                  ValueRange inits);
+
+  // ThreadReductions.cpp
+  Value emitThreadRow(const Reduction &reduction, AffineMap index, Value init);
+  Value emitUnrolledRow(const Reduction &reduction, AffineMap index,
+                        Value init);
+  bool isTeamRow(const Reduction &reduction) const;
+  Value emitTeamRow(const Reduction &reduction, AffineMap index, Value init);
+  bool isTeamColumn(const Reduction &reduction) const;
+  Value emitTeamColumn(const Reduction &reduction, AffineMap index, Value init);
+  /// The value of the lane whose number differs in bit `mask`.
+  Value shuffle(Value value, int64_t mask);
+  Value combineTwo(const Reduction &reduction, Value lower, Value upper) {
+    return combine(reduction, AffineMap(), lower, upper).front();
+  }
 
   struct Dim {
     Value base;
@@ -208,7 +277,9 @@ private:
   OpBuilder builder;
   Location loc;
   Block *entry;
-  int64_t vectorWidth;
+  std::optional<ThreadTeam> team;
+  llvm::DenseMap<Type, Value> sharedBuffers;
+  llvm::DenseMap<Value, uint64_t> alignments;
   SmallVector<Dim> dims;
   /// Deque: references stay valid while scopes are added.
   std::deque<Scope> scopes;

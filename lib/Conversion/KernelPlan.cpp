@@ -191,6 +191,9 @@ struct Needs {
   llvm::SmallDenseSet<unsigned> scalar;
   /// The dimensions that each reduction of more than one element depends on.
   SmallVector<llvm::SmallDenseSet<unsigned>> reductions;
+  /// Those that depend on nothing else, whatever values are.
+  SmallVector<RowReduction> rowReductions;
+  SmallVector<ElementRead> reads;
   /// Elements that are read by reductions.
   int64_t work = 0;
 };
@@ -203,15 +206,14 @@ public:
   void visit(Value tensor, AffineMap index) {
     if (!visited.insert({tensor, index}).second)
       return;
-    auto type = cast<RankedTensorType>(tensor.getType());
     Operation *op = tensor.getDefiningOp();
     if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op))
       return visitGeneric(generic, index);
     if (isa_and_nonnull<linalg::FillOp>(op))
       return;
     if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-      return visit(slice.getSource(),
-                   sliceSource(slice, index, [&](Value) {
+      return visit(slice.getSource(), sliceSource(slice, index, [&](Value) {
+                     offsetDims.insert(nextDim);
                      return getAffineDimExpr(nextDim++, index.getContext());
                    }));
     if (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
@@ -220,24 +222,33 @@ public:
           source.getDefiningOp()))
         source = source.getDefiningOp()->getOperand(0);
       if (isa<BlockArgument>(source))
-        return access(linearize(index, type.getShape()));
+        return access(tensor, index);
       return visit(op->getOperand(0), reshapeSource(op, index));
     }
     if (auto concat = dyn_cast_or_null<tensor::ConcatOp>(op))
       return visitConcat(concat, index);
     if (auto pad = dyn_cast_or_null<tensor::PadOp>(op))
       return visitPad(pad, index);
-    access(linearize(index, type.getShape()));
+    access(tensor, index);
   }
 
   Needs needs;
 
 private:
-  void access(AffineExpr offset) {
-    if (std::optional<LinearForm> form = LinearForm::of(offset))
-      needs.accesses.push_back(*form);
-    else
-      collectDims(offset, needs.alone);
+  void access(Value tensor, AffineMap index) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    AffineExpr offset = linearize(index, type.getShape());
+    std::optional<LinearForm> form = LinearForm::of(offset);
+    if (!form)
+      return collectDims(offset, needs.alone);
+    needs.accesses.push_back(*form);
+    llvm::SmallDenseSet<unsigned> used;
+    collectDims(index, used);
+    bool isOfElement =
+        llvm::all_of(used, [&](unsigned dim) { return dim < sizes.size(); });
+    if (isOfElement && numBranches == 0 &&
+        !tensor.getDefiningOp<arith::ConstantOp>())
+      needs.reads.push_back({tensor, index, *form});
   }
 
   void visitGeneric(linalg::GenericOp generic, AffineMap index) {
@@ -248,14 +259,20 @@ private:
       collectDims(index, used);
       int64_t work = reduction->reduced;
       llvm::SmallDenseSet<unsigned> own;
+      bool isOfRow = numBranches == 0;
       for (unsigned dim : used)
         if (dim < sizes.size()) {
           work *= sizes[dim];
           own.insert(dim);
+        } else if (!offsetDims.contains(dim)) {
+          isOfRow = false;
         }
       needs.work = std::max(needs.work, work);
       if (reduction->reduced != 1)
         needs.reductions.push_back(own);
+      if (isOfRow)
+        needs.rowReductions.push_back(
+            {reduction->reduced, reduction->isRow(), reduction->isTree});
       if (reduction->isRow())
         needs.scalar.insert(own.begin(), own.end());
       loops = operandIndex(*reduction, index,
@@ -281,12 +298,14 @@ private:
   void visitConcat(tensor::ConcatOp concat, AffineMap index) {
     int64_t axis = concat.getDim(), offset = 0;
     branchOn(index.getResult(axis));
+    ++numBranches;
     for (Value input : concat.getInputs()) {
       SmallVector<AffineExpr> exprs(index.getResults());
       exprs[axis] = exprs[axis] - offset;
       visit(input, indexMap(exprs, index.getContext()));
       offset += cast<RankedTensorType>(input.getType()).getDimSize(axis);
     }
+    --numBranches;
   }
 
   void visitPad(tensor::PadOp pad, AffineMap index) {
@@ -296,7 +315,9 @@ private:
         branchOn(exprs[dim]);
       exprs[dim] = exprs[dim] - low;
     }
+    ++numBranches;
     visit(pad.getSource(), indexMap(exprs, index.getContext()));
+    --numBranches;
   }
 
   void branchOn(AffineExpr expr) {
@@ -306,6 +327,8 @@ private:
 
   ArrayRef<int64_t> sizes;
   unsigned nextDim;
+  llvm::SmallDenseSet<unsigned> offsetDims; ///< of dynamic slices
+  unsigned numBranches = 0; ///< of which some thread may take another
   llvm::DenseSet<std::pair<Value, AffineMap>> visited;
 };
 
@@ -326,15 +349,10 @@ static bool canMerge(const BoxGroup &group, const Needs &needs,
   return llvm::all_of(needs.accesses, isOne) && llvm::all_of(stores, isOne);
 }
 
-/// True if elements along a loop are added up.
-static bool isAccumulated(const Box &box, const Loop &loop) {
+bool BoxGroup::isAccumulated(const Box &box, const Loop &loop) const {
   return box.accumulated && llvm::any_of(loop.dims, [&](unsigned dim) {
            return llvm::is_contained(box.dims[box.accumulated->first], dim);
          });
-}
-static bool isAccumulated(const BoxGroup &group, const Loop &loop) {
-  return llvm::any_of(group.boxes,
-                      [&](const Box &box) { return isAccumulated(box, loop); });
 }
 
 static void planLoops(BoxGroup &group, const Needs &needs,
@@ -352,14 +370,21 @@ static void planLoops(BoxGroup &group, const Needs &needs,
     }
   }
   // Neighbouring elements of all boxes become vectors.
-  if (!forThreads && !loops.empty() && loops.back().size >= kVectorWidth) {
+  group.isContiguous = false;
+  if (!loops.empty()) {
     unsigned last = loops.back().dims.back();
-    loops.back().isVector =
+    bool isContiguous =
         !needs.scalar.contains(last) &&
         llvm::all_of(llvm::zip_equal(group.boxes, stores), [&](auto pair) {
           int64_t stride = std::get<1>(pair).at(last);
           return stride == 1 || (stride == 0 && !std::get<0>(pair).uses(last));
         });
+    loops.back().isVector =
+        isContiguous && !forThreads && loops.back().size >= kVectorWidth;
+    group.isContiguous = isContiguous && needs.reductions.empty() &&
+                         llvm::none_of(group.boxes, [](const Box &box) {
+                           return bool(box.accumulated);
+                         });
   }
   // Reductions are computed outside the loops that only read them.
   auto isReduced = [&](const Loop &loop) {
@@ -372,7 +397,7 @@ static void planLoops(BoxGroup &group, const Needs &needs,
   auto rank = [&](const Loop &loop) {
     if (!isReduced(loop))
       return 2;
-    return forThreads && isAccumulated(group, loop) ? 1 : 0;
+    return forThreads && group.isAccumulated(loop) ? 1 : 0;
   };
   for (int wanted : {0, 1, 2})
     for (const Loop &loop : loops)
@@ -401,7 +426,7 @@ static int64_t wholeSums(const BoxGroup &group) {
     int64_t rows = 1;
     bool isInside = false;
     for (const Loop &loop : ArrayRef(group.loops).take_front(group.numRowLoops)) {
-      isInside |= isAccumulated(box, loop);
+      isInside |= group.isAccumulated(box, loop);
       rows *= isInside ? loop.size : 1;
     }
     least = std::lcm(least, rows);
@@ -593,6 +618,8 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel,
       continue;
     }
     planChunks(groups[i], collector.needs, forThreads);
+    groups[i].rowReductions = collector.needs.rowReductions;
+    groups[i].reads = collector.needs.reads;
   }
   return groups;
 }

@@ -53,6 +53,20 @@ struct Loop {
   bool isVector = false;
 };
 
+/// A reduction that is computed once for a row, or more rarely.
+struct RowReduction {
+  int64_t reduced = 0;
+  bool isRow = false, isTree = false; ///< as in Reduction
+};
+
+/// An argument's element (or that of its reshape) that is read once for each
+/// element of a group.
+struct ElementRead {
+  Value tensor;
+  AffineMap index;   ///< as for KernelEmitter::emit
+  LinearForm offset; ///< in the argument's buffer
+};
+
 /// Boxes of one shape, and their loops, outermost first. Shapes are one if
 /// reshaping makes them so; a box may have 1 in place of dimensions or lack
 /// the last ones. Chunks cut the rows, which the first `numRowLoops` loops
@@ -65,8 +79,19 @@ struct BoxGroup {
   bool hasColumnReduction = false;
   int64_t rows = 1, rowsPerChunk = 1, rowChunks = 1;
   int64_t columnsPerChunk = 0, columnChunks = 1; ///< 1: columns aren't cut
+  SmallVector<RowReduction> rowReductions;
+  SmallVector<ElementRead> reads;
+  /// Neighbouring elements of the last loop are independent of each other, and
+  /// neighbours in all boxes.
+  bool isContiguous = false;
   int64_t chunks() const { return rowChunks * columnChunks; }
 
+  /// True if elements along a loop are added up, in this box or in any.
+  bool isAccumulated(const Box &box, const Loop &loop) const;
+  bool isAccumulated(const Loop &loop) const {
+    return llvm::any_of(
+        boxes, [&](const Box &box) { return isAccumulated(box, loop); });
+  }
   /// Adds a box if its shape fits, cutting dimensions if need be.
   bool add(const Box &box);
   /// The index of an element of `box` for the loops' dimensions.

@@ -225,8 +225,15 @@ SmallVector<Value> KernelEmitter::emitReduction(const Reduction &reduction,
   SmallVector<Value> inits;
   for (Value init : r.generic.getOutputs())
     inits.push_back(emit(init, index));
-  if (r.isTree && r.isRow())
-    return {emitRowTree(r, index, inits.front())};
+  if (r.isTree && r.isRow()) {
+    if (!team)
+      return {emitRowTree(r, index, inits.front())};
+    if (isTeamRow(r))
+      return {emitTeamRow(r, index, inits.front())};
+    return {emitThreadRow(r, index, inits.front())};
+  }
+  if (isTeamColumn(r))
+    return {emitTeamColumn(r, index, inits.front())};
   return emitFold(r, index, inits);
 }
 
@@ -246,28 +253,34 @@ Value KernelEmitter::emitAccumulation(const Reduction &reduction,
   return combine(r, AffineMap(), sum, toVector(value, width)).front();
 }
 
+SmallVector<Value> KernelEmitter::foldElements(const Reduction &reduction,
+                                               AffineMap index, Value first,
+                                               Value size, int64_t step,
+                                               ValueRange inits) {
+  int64_t width = widthOf(index);
+  return foldLoop(
+      first, size, step, inits, [&](Value position, ValueRange accumulators) {
+        AffineExpr dim =
+            getAffineDimExpr(addDim(position), builder.getContext());
+        AffineMap operand = operandIndex(reduction, index, dim);
+        Value element = emitOperand(reduction, operand);
+        SmallVector<Value> next =
+            combine(reduction, operand, accumulators, element);
+        for (Value &value : next)
+          value = toVector(value, width);
+        return next;
+      });
+}
+
 SmallVector<Value> KernelEmitter::emitFold(const Reduction &reduction,
                                            AffineMap index, ValueRange inits) {
   int64_t width = widthOf(index);
   SmallVector<Value> initial;
   for (Value init : inits)
     initial.push_back(toVector(init, width));
-  MLIRContext *context = builder.getContext();
-
   // Elements lower to upper in order, from the initial values on.
   auto inOrder = [&](Value lower, Value upper) {
-    return foldLoop(
-        lower, upper, 1, initial,
-        [&](Value position, ValueRange accumulators) {
-          AffineExpr dim = getAffineDimExpr(addDim(position), context);
-          AffineMap operand = operandIndex(reduction, index, dim);
-          Value element = emitOperand(reduction, operand);
-          SmallVector<Value> next =
-              combine(reduction, operand, accumulators, element);
-          for (Value &value : next)
-            value = toVector(value, width);
-          return next;
-        });
+    return foldElements(reduction, index, lower, upper, 1, initial);
   };
   int64_t size = reduction.reduced, block = numerics::kColumnBlock;
   Value zero = constantIndex(0);
@@ -297,7 +310,7 @@ SmallVector<Value> KernelEmitter::emitFold(const Reduction &reduction,
 Value KernelEmitter::emitRowTree(const Reduction &reduction, AffineMap index,
                                  Value init) {
   MLIRContext *context = builder.getContext();
-  const int64_t width = vectorWidth;
+  const int64_t width = kVectorWidth;
   int64_t size = reduction.reduced, lanes = numerics::rowLanes(size);
   Type element = init.getType();
   Value buffer = stackBuffer(element, lanes);
@@ -347,17 +360,14 @@ Value KernelEmitter::emitRowTree(const Reduction &reduction, AffineMap index,
   accumulate(base, 0, vectorRest, width);
   accumulate(base, vectorRest, rest, 1);
 
-  // Halve the lanes, in memory while they are many or not in vectors.
-  int64_t half = lanes / 2,
-          inMemory = width == 1 ? 1 : numerics::kShortRowLanes;
-  for (; half >= inMemory; half /= 2)
+  // Halve the lanes, in memory while they are many.
+  int64_t half = lanes / 2;
+  for (; half >= numerics::kShortRowLanes; half /= 2)
     forLoop(zero, constantIndex(half), width, [&](Value lane) {
       Value upper = load(add(lane, constantIndex(half)), width);
       store(combine(reduction, AffineMap(), load(lane, width), upper).front(),
             lane, width);
     });
-  if (half == 0)
-    return load(zero, 1);
   Value vector = load(constantIndex(0), 2 * half);
   for (; half >= 1; half /= 2) {
     auto part = [&](int64_t first) -> Value {

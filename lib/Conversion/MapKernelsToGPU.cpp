@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A plain mapping: a thread takes chunks of the kernel's iteration space (a row
-// each), those whose numbers are its own and every `threads` further.
+// Groups of boxes run one after another in one launch; ThreadedGroup says which
+// threads write what of them.
 //
 //   func.func private @k(%x: tensor<64x512xf32>) -> tensor<64xf32> { ... }
 //   =>
 //   func.func private @k(tensor<64x512xf32>) -> tensor<64xf32>
 //   gpu.module @echo_kernels {
 //     gpu.func @k(%x: memref<32768xf32>, %y: memref<64xf32>) kernel
-//         attributes {known_block_size = array<i32: 256, 1, 1>,
-//                     known_grid_size = array<i32: 1, 1, 1>} {
-//       ... scf.for %chunk = %thread to %chunks step %threads
+//         attributes {known_block_size = array<i32: 32, 1, 1>,
+//                     known_grid_size = array<i32: 64, 1, 1>} {
+//       ... scf.for %row = %warp to %rows step %warps
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,15 +24,18 @@
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "EmbeddingGradKernel.h"
-#include "GroupLowering.h"
+#include "ThreadedGroup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
-#include <limits>
+#include <numeric>
 
 namespace mlir::echo {
 #define GEN_PASS_DEF_ECHOMAPKERNELSTOGPUPASS
@@ -41,17 +44,6 @@ namespace mlir::echo {
 
 using namespace mlir;
 using namespace mlir::echo;
-
-/// The largest block that can be launched however many registers a kernel has.
-static constexpr int64_t kBlockSize = 256;
-/// What every device takes on x.
-static constexpr int64_t kMaxBlocks = std::numeric_limits<int32_t>::max();
-
-/// The blocks of a kernel for this many chunks; one if there are none.
-static int64_t numBlocks(int64_t chunks) {
-  return std::clamp<int64_t>(llvm::divideCeilSigned(chunks, kBlockSize), 1,
-                             kMaxBlocks);
-}
 
 /// Makes square roots calls of an intrinsic, which PTX has with IEEE rounding:
 /// the conversion of the GPU dialect would call a library's, which rounds as
@@ -67,8 +59,60 @@ static void convertRoots(Operation *function) {
   });
 }
 
-FailureOr<gpu::GPUFuncOp> mlir::echo::mapKernelToGPU(func::FuncOp kernel,
-                                                     gpu::GPUModuleOp module) {
+/// Bytes of the largest elements that memory holds for a kernel. Single values
+/// don't count.
+static int64_t elementBytes(func::FuncOp kernel) {
+  int64_t bytes = 1;
+  for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(),
+                                            kernel.getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && tensor.getNumElements() > 1)
+      bytes = std::max<int64_t>(
+          bytes, llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
+  }
+  return bytes;
+}
+
+/// Buffers that aren't part of others start at multiples of so many bytes.
+static constexpr uint64_t kBufferAlignment = 64;
+
+/// What a buffer starts at a multiple of: a power of two.
+static uint64_t alignmentOf(Value buffer) {
+  uint64_t bytes = kBufferAlignment;
+  auto add = [&](int64_t offset) { bytes = std::gcd(bytes, offset); };
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (auto part = dyn_cast<BufferViewOp>(op)) {
+      add(part.getOffset());
+      buffer = part.getSource();
+    } else if (auto part = dyn_cast<memref::ViewOp>(op)) {
+      add(getConstantIntValue(part.getByteShift()).value_or(1));
+      buffer = part.getSource();
+    } else {
+      return 1;
+    }
+  }
+  return isa<MemRefType>(buffer.getType()) ? bytes : 1;
+}
+
+/// The alignments of a kernel's buffers in all of its launches, by its name: of
+/// the inputs, then of the outputs. Of launches on tensors nothing is known:
+/// their operands may become parts of buffers.
+static llvm::StringMap<SmallVector<uint64_t>>
+launchAlignments(ModuleOp module) {
+  llvm::StringMap<SmallVector<uint64_t>> all;
+  module.walk([&](LaunchOp launch) {
+    SmallVector<uint64_t> &known = all[launch.getKernel()];
+    known.resize(launch->getNumOperands() + launch->getNumResults(),
+                 launch->getNumResults() ? 1 : kBufferAlignment);
+    for (auto [bytes, operand] : llvm::zip(known, launch->getOperands()))
+      bytes = std::gcd(bytes, alignmentOf(operand));
+  });
+  return all;
+}
+
+FailureOr<gpu::GPUFuncOp>
+mlir::echo::mapKernelToGPU(func::FuncOp kernel, gpu::GPUModuleOp module,
+                           ArrayRef<uint64_t> alignments) {
   if (failed(verifyKernel(kernel)))
     return failure();
   Location loc = kernel.getLoc();
@@ -81,42 +125,45 @@ FailureOr<gpu::GPUFuncOp> mlir::echo::mapKernelToGPU(func::FuncOp kernel,
 
   std::vector<BoxGroup> groups;
   auto gradients = kernel.getBody().getOps<EmbeddingGradOp>();
-  int64_t chunks = 0;
+  std::vector<ThreadMapping> mappings;
   if (!gradients.empty())
-    chunks = results.front().getNumElements();
+    mappings.push_back(planEmbeddingGrad(*gradients.begin()));
   else
     groups = planKernel(kernel, /*forThreads=*/true);
   for (const BoxGroup &group : groups)
-    chunks = std::max(chunks, group.rowChunks);
-  int64_t blocks = numBlocks(chunks);
+    mappings.push_back(planThreads(group, elementBytes(kernel)));
+  ThreadPlace place;
+  place.launch = planLaunch(mappings);
   auto size = [&](int64_t x) {
     return b.getDenseI32ArrayAttr({int32_t(x), 1, 1});
   };
-  function.setKnownBlockSizeAttr(size(kBlockSize));
-  function.setKnownGridSizeAttr(size(blocks));
+  function.setKnownBlockSizeAttr(size(place.launch.block));
+  function.setKnownGridSizeAttr(size(place.launch.blocks));
 
   Block &entry = function.getBody().front();
   size_t numInputs = llvm::count_if(kernel.getArgumentTypes(),
                                     llvm::IsaPred<RankedTensorType>);
-  ValueRange outputs =
-      ValueRange(entry.getArguments()).slice(numInputs, results.size());
-  KernelEmitter emitter(kernel, &entry, numInputs + results.size(),
-                        /*vectorWidth=*/1);
+  // Shared buffers become arguments of the block, too.
+  SmallVector<Value> outputs(
+      ValueRange(entry.getArguments()).slice(numInputs, results.size()));
+  KernelEmitter emitter(kernel, &entry, numInputs + results.size());
   auto create = [&](auto op, auto... arguments) -> Value {
     return decltype(op)::create(emitter.current(), loc, arguments...);
   };
-  Value block = create(gpu::BlockIdOp(), gpu::Dimension::x);
-  Value thread = create(gpu::ThreadIdOp(), gpu::Dimension::x);
-  Value base =
-      create(arith::MulIOp(), block, emitter.constantIndex(kBlockSize));
-  Value first = create(arith::AddIOp(), base, thread);
-  Value step = emitter.constantIndex(blocks * kBlockSize);
+  place.block = create(gpu::BlockIdOp(), gpu::Dimension::x);
+  place.thread = create(gpu::ThreadIdOp(), gpu::Dimension::x);
+  for (auto [value, bytes] : llvm::zip(entry.getArguments(), alignments))
+    emitter.setAlignment(value, bytes);
   if (!gradients.empty())
-    lowerEmbeddingGradElements(*gradients.begin(), emitter, &entry, first,
-                               step);
-  for (const BoxGroup &group : groups) {
+    lowerThreadedEmbeddingGrad(*gradients.begin(), emitter, &entry, place);
+  bool isAliased = llvm::any_of(
+      llvm::seq<unsigned>(0, kernel.getNumArguments()), [&](unsigned i) {
+        return bool(kernel.getArgAttr(i, kOverwritableAttr));
+      });
+  for (auto [group, mapping] : llvm::zip(groups, mappings)) {
     emitter.beginGroup();
-    GroupLowering(emitter, group, results, outputs).runThread(first, step);
+    ThreadedGroup(emitter, group, results, outputs, mapping, place, isAliased)
+        .run();
   }
   gpu::ReturnOp::create(emitter.current(), loc);
 
@@ -125,6 +172,37 @@ FailureOr<gpu::GPUFuncOp> mlir::echo::mapKernelToGPU(func::FuncOp kernel,
   b.setInsertionPoint(function);
   createGlobals(b, loc, kernel.getName(), emitter.getConstants());
   return function;
+}
+
+/// True if all indices of a kernel lie in 32 bits: those of its buffers, the
+/// bounds and steps of its loops, and what comes from data.
+static bool hasSmallIndices(gpu::GPUFuncOp kernel) {
+  constexpr int64_t most = int64_t(1) << 30;
+  for (Type type : kernel.getArgumentTypes())
+    if (auto buffer = dyn_cast<MemRefType>(type))
+      if (buffer.getNumElements() >= most)
+        return false;
+  WalkResult result = kernel.walk([](Operation *op) {
+    if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
+      return constant.value() < most ? WalkResult::advance()
+                                     : WalkResult::interrupt();
+    // Parameters are offsets in buffers.
+    auto cast = dyn_cast<arith::IndexCastOp>(op);
+    return cast && cast.getIn().getType().isInteger(64) &&
+                   !isa<BlockArgument>(cast.getIn())
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+static void setIndexWidth(gpu::GPUModuleOp module) {
+  Builder b(module.getContext());
+  bool isSmall = llvm::all_of(module.getOps<gpu::GPUFuncOp>(), hasSmallIndices);
+  DataLayoutEntryInterface width = DataLayoutEntryAttr::get(
+      b.getIndexType(), b.getI32IntegerAttr(isSmall ? 32 : 64));
+  module->setAttr(DLTIDialect::kDataLayoutAttrName,
+                  DataLayoutSpecAttr::get(b.getContext(), width));
 }
 
 namespace {
@@ -144,13 +222,20 @@ struct EchoMapKernelsToGPUPass
     SymbolTable(module).insert(gpuModule);
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     b.getUnitAttr());
+    llvm::StringMap<SmallVector<uint64_t>> alignments =
+        launchAlignments(module);
     for (func::FuncOp kernel : kernels) {
-      if (failed(mapKernelToGPU(kernel, gpuModule)))
+      if (alignment != 0)
+        alignments[kernel.getName()].assign(
+            kernel.getNumArguments() + kernel.getNumResults(), alignment);
+      if (failed(
+              mapKernelToGPU(kernel, gpuModule, alignments[kernel.getName()])))
         return signalPassFailure();
       // The host's launches need the function's type alone.
       kernel.getBody().getBlocks().clear();
       kernel.setPrivate();
     }
+    setIndexWidth(gpuModule);
   }
 };
 

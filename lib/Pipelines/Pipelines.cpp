@@ -197,7 +197,7 @@ void mlir::echo::buildMapKernelsPipeline(OpPassManager &manager) {
 void mlir::echo::buildGPUToNVVMPipeline(OpPassManager &manager) {
   manager.addPass(createSCFToControlFlowPass());
   ConvertGpuOpsToNVVMOpsOptions toNVVM;
-  toNVVM.indexBitwidth = 64;
+  toNVVM.indexBitwidth = 0; // the module's
   toNVVM.useBarePtrCallConv = true;
   manager.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
   manager.addPass(createReconcileUnrealizedCastsPass());

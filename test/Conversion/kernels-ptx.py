@@ -70,6 +70,8 @@ class KernelsPtx(unittest.TestCase):
             # leaves alone what says how to round; nothing is approximate.
             self.assertNotRegex(text, r"\bfma\.|\.approx|\.ftz")
             self.assertNotRegex(text, r"\b(add|sub|mul)\.f\d")
+            # Registers hold what a thread needs.
+            self.assertNotIn(".local", text)
             file = os.path.join(FOLDER, f"{model}.{chip}.ptx")
             with open(file, "w") as out:
                 out.write(text)
@@ -78,6 +80,19 @@ class KernelsPtx(unittest.TestCase):
             assembled = re.findall(r"Compiling entry function '(\w+)' for "
                                    rf"'{chip}'", log)
             self.assertEqual(sorted(assembled), names)
+            memory = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill "
+                                r"stores, (\d+) bytes spill loads", log)
+            self.assertEqual(memory, [("0", "0", "0")] * len(names))
+            self.report(chip, log)
+
+    def report(self, chip, log):
+        """Says which kernels need the most registers, and their memory."""
+        kernels = re.findall(r"entry function '(\w+)'.*?Used (\d+) registers"
+                             r"(?:[^\n]*?(\d+) bytes smem)?", log, re.S)
+        kernels.sort(key=lambda kernel: -int(kernel[1]))
+        for name, registers, shared in kernels[:5]:
+            print(f"{chip} {name}: {registers} registers, {shared or 0} bytes "
+                  "of shared memory")
 
     def test_nmt(self):
         # Rows of the loss have more elements than the lanes of short rows.

@@ -3,16 +3,16 @@
 // RUN: echo-opt --split-input-file --echo-kernels-to-gpu='chip=sm_90' %s \
 // RUN:   | FileCheck %s --check-prefix=PTX
 
-// 40 x 17 elements in blocks of 256: 3 blocks. The predicate is a byte.
+// 40 x 17 elements in blocks of 32: 22 blocks. The predicate is a byte.
 // GPU-LABEL: func.func private @pointwise(tensor<40x17xf32>, tensor<17xf32>) -> (tensor<40x17xf32>, tensor<40x17xi1>) attributes {echo.kernel}
-// GPU:       gpu.module @echo_kernels {
+// GPU:       gpu.module @echo_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>} {
 // GPU:         gpu.func @pointwise(%[[X:.*]]: memref<680xf32>, %[[Y:.*]]: memref<17xf32>, %[[S:.*]]: memref<680xf32>, %[[P:.*]]: memref<680xi8>) kernel
-// GPU-SAME:      known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3, 1, 1>
+// GPU-SAME:      known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 22, 1, 1>
 // GPU-DAG:       %[[BLOCK:.*]] = gpu.block_id x
 // GPU-DAG:       %[[THREAD:.*]] = gpu.thread_id x
 // GPU:           %[[BASE:.*]] = arith.muli %[[BLOCK]], %{{.*}} : index
 // GPU:           %[[FIRST:.*]] = arith.addi %[[BASE]], %[[THREAD]] : index
-// GPU:           %[[STEP:.*]] = arith.constant 768 : index
+// GPU:           %[[STEP:.*]] = arith.constant 704 : index
 // GPU:           %[[END:.*]] = arith.constant 680 : index
 // GPU:           scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %[[STEP]]
 // GPU:             memref.store %{{.*}}, %[[S]][%{{.*}}] : memref<680xf32>
@@ -23,7 +23,7 @@
 // PTX:       gpu.binary @echo_kernels
 // PTX-SAME:  .target sm_90
 // PTX-SAME:  .entry pointwise(
-// PTX-SAME:  .maxntid 256
+// PTX-SAME:  .maxntid 32
 // PTX-SAME:  mul.rn.f32
 // PTX-SAME:  add.rn.f32
 // PTX-SAME:  st.{{(global\.)?}}b8
@@ -37,62 +37,13 @@ func.func private @pointwise(%x: tensor<40x17xf32>, %y: tensor<17xf32>)
 
 // -----
 
-// A thread takes a row; 32 lanes of a sum are in its local memory.
-// GPU:       gpu.func @row(%[[X:.*]]: memref<3500xf32>, %[[Y:.*]]: memref<3500xf32>)
-// GPU-SAME:    known_grid_size = array<i32: 1, 1, 1>
-// GPU-DAG:     memref.alloca() {{.*}} : memref<32xf32>
-// GPU-DAG:     %[[FIRST:.*]] = arith.addi
-// GPU:         scf.for %[[ROW:.*]] = %[[FIRST]] to
-// GPU:           arith.maximumf
-// GPU:           arith.addf
-// GPU:           scf.for
-// GPU:             arith.divf
-// GPU:             memref.store %{{.*}}, %[[Y]]
-// GPU-NOT:     vector.
-//
-// PTX:       gpu.binary @echo_kernels
-// PTX-SAME:  .entry row(
-// PTX-SAME:  .local
-// PTX-SAME:  max.NaN.f32
-// PTX-SAME:  div.rn.f32
-func.func private @row(%x: tensor<35x100xf32>) -> tensor<35x100xf32>
-    attributes {echo.kernel} {
-  %0 = echo.softmax %x {axis = 1 : i64} : (tensor<35x100xf32>) -> tensor<35x100xf32>
-  return %0 : tensor<35x100xf32>
-}
-
-// -----
-
-// A thread takes a column: two full blocks of 128 rows and one of 44.
-// GPU:       gpu.func @column(%[[X:.*]]: memref<15000xf32>, %[[Y:.*]]: memref<50xf32>)
-// GPU:         %[[COLUMNS:.*]] = arith.constant 50 : index
-// GPU:         scf.for %{{.*}} = %{{.*}} to %[[COLUMNS]]
-// GPU:           %[[FULL:.*]] = arith.constant 256 : index
-// GPU:           %[[BLOCK:.*]] = arith.constant 128 : index
-// GPU:           scf.for %{{.*}} = %{{.*}} to %[[FULL]] step %[[BLOCK]] iter_args
-// GPU:             scf.for {{.*}} iter_args
-// GPU:               arith.addf
-// GPU:             arith.addf
-// GPU:           scf.for {{.*}} iter_args
-// GPU:           memref.store %{{.*}}, %[[Y]]
-//
-// PTX:       gpu.binary @echo_kernels
-// PTX-SAME:  .entry column(
-// PTX-SAME:  add.rn.f32
-func.func private @column(%x: tensor<300x50xf32>) -> tensor<50xf32>
-    attributes {echo.kernel} {
-  %0 = echo.reduce sum %x {dims = array<i64: 0>} : (tensor<300x50xf32>) -> tensor<50xf32>
-  return %0 : tensor<50xf32>
-}
-
-// -----
-
 // Scalars follow the outputs as 64 bits: an offset, and a float.
 // GPU:       gpu.func @parameters(%{{.*}}: memref<32xf32>, %{{.*}}: memref<8xf32>, %[[OFFSET:.*]]: i64, %[[BITS:.*]]: i64)
 // GPU-DAG:     arith.index_cast %[[OFFSET]] : i64 to index
 // GPU-DAG:     %[[LOW:.*]] = arith.trunci %[[BITS]] : i64 to i32
 // GPU-DAG:     %[[SCALE:.*]] = arith.bitcast %[[LOW]] : i32 to f32
-// GPU:         arith.mulf %{{.*}}, %[[SCALE]]
+// GPU:         %[[WIDE:.*]] = vector.broadcast %[[SCALE]] : f32 to vector<4xf32>
+// GPU:         arith.mulf %{{.*}}, %[[WIDE]]
 //
 // PTX:       gpu.binary @echo_kernels
 // PTX-SAME:  .entry parameters(
@@ -103,31 +54,6 @@ func.func private @parameters(%x: tensor<4x8xf32>, %offset: index, %scale: f32)
   %1 = tensor.splat %scale : tensor<1x8xf32>
   %2 = echo.mul %0, %1 : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
   return %2 : tensor<1x8xf32>
-}
-
-// -----
-
-// An element sums what all indices add to it, and is rounded once.
-// GPU:       gpu.func @scatter(%[[I:.*]]: memref<6xi32>, %[[G:.*]]: memref<24xf16>, %[[Y:.*]]: memref<40xf16>)
-// GPU:         scf.for
-// GPU:           %[[SUM:.*]] = scf.for {{.*}} -> (f32)
-// GPU:             memref.load %[[I]]
-// GPU:             arith.cmpi eq
-// GPU:             scf.for
-// GPU:               memref.load %[[G]]
-// GPU:               arith.extf
-// GPU:               arith.addf
-// GPU:           %[[ROUNDED:.*]] = arith.truncf %[[SUM]]
-// GPU:           memref.store %[[ROUNDED]], %[[Y]]
-//
-// PTX:       gpu.binary @echo_kernels
-// PTX-SAME:  .entry scatter(
-// PTX-SAME:  cvt.f32.f16
-// PTX-SAME:  cvt.rn.f16.f32
-func.func private @scatter(%i: tensor<6xi32>, %g: tensor<6x4xf16>) -> tensor<10x4xf16>
-    attributes {echo.kernel} {
-  %0 = echo.embedding_grad %i, %g {rows = 10 : i64} : (tensor<6xi32>, tensor<6x4xf16>) -> tensor<10x4xf16>
-  return %0 : tensor<10x4xf16>
 }
 
 // -----
@@ -149,7 +75,7 @@ func.func private @empty(%x: tensor<0x5xf32>) -> tensor<0x5xf32>
 // -----
 
 // A root is rounded correctly; a constant is in the module's memory.
-// GPU:       gpu.module @echo_kernels {
+// GPU:       gpu.module @echo_kernels
 // GPU:         memref.global "private" constant @root_constant_0 : memref<3xf32>
 // GPU:         gpu.func @root
 // GPU:           llvm.call_intrinsic "llvm.sqrt"

@@ -190,7 +190,7 @@ func.func @f(%x: tensor<300x3xf32>) -> tensor<300x3xf32> {
   return %0 : tensor<300x3xf32>
 }
 )");
-  EXPECT_EQ(mostChunks, 4 * 256); // 900 elements
+  EXPECT_EQ(mostChunks, 29 * 32); // 900 elements
 }
 
 } // namespace

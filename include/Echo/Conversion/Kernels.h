@@ -70,9 +70,11 @@ inline constexpr llvm::StringLiteral kKnownGridSizeAttr = "gpu.known_grid_size";
 /// Adds a GPU function to `module` that computes what a kernel function of
 /// linalg on tensors does, on buffers as those of lowerKernel: `(inputs...,
 /// outputs..., parameters: i64...)`. It says which block and grid it is to be
-/// launched with.
+/// launched with. The buffers' addresses are multiples of `alignments`, which
+/// are powers of two; of buffers that have none there nothing is known.
 FailureOr<gpu::GPUFuncOp> mapKernelToGPU(func::FuncOp kernel,
-                                         gpu::GPUModuleOp module);
+                                         gpu::GPUModuleOp module,
+                                         ArrayRef<uint64_t> alignments = {});
 
 /// Turns a GPU module in the NVVM dialect into a module of the same name, in its
 /// place, that the host runs on the simulator (runtime/sim/Device.h). Fails with

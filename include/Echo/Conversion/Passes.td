@@ -103,22 +103,45 @@ def EchoMapKernelsToGPUPass
     kernel function a declaration is left, for the launches in the host
     function, which isn't touched.
 
-    The mapping is plain. Producers are computed where they are read. A thread
-    takes an element; or a whole row where a reduction is computed once for the
-    row; or all elements or rows that are added up in its output. Then it takes
-    every further one that is a multiple of the grid's threads away. A reduction
-    lies within one thread and has the order of `Echo/Numerics/ReductionTree.h`,
-    so that the bits are the CPU's; a row's lanes are kept in the thread's local
-    memory. `echo.embedding_grad` sums each element of the table over all
-    indices, in order. There are no atomics, no barriers and no shared memory,
-    and no thread reads what another writes. As on the CPU, an output may be the
-    buffer of an input where `echo.overwritable` says so.
+    Producers are computed where they are read. A kernel writes groups of
+    outputs (or parts of them) that share their loops, one after another in one
+    launch; each is written in the way that its shape asks for:
+
+    | template | where | what a block does |
+    |---|---|---|
+    | elements | nothing is reduced | a thread takes 16 bytes of neighbouring elements, in one access where `alignment` allows it, or one element |
+    | tiles | elements are read along another loop than they are written | reads tiles of 32 x 32 elements into shared memory, and writes them from there |
+    | rows, by warps | sums, maxima, ... of up to 1,024 elements, once a row | a warp takes a row: a lane of the sum is a thread, lanes are added by shuffles, and all threads write the row's elements |
+    | rows, by blocks | the same of more | a block takes a row: the 256 lanes are its threads, and meet in shared memory |
+    | columns | sums over more than 128 rows | 8 to 32 neighbouring columns; threads add up different blocks of 128 rows, whose sums are added in order from shared memory |
+    | tables | `echo.embedding_grad` | owns a tile of the table in shared memory; its threads look at 256 indices at a time and add the rows that are the tile's, in order |
+
+    Where a reduction depends on what only one thread knows, it lies within the
+    thread. All sums have the order of `Echo/Numerics/ReductionTree.h`, so that
+    the bits are the CPU's; there are no atomics, and nothing is kept in local
+    memory. Blocks have 32 to 256 threads: the fewer, the less there is to do.
+    Chunks beyond the grid's blocks are taken by the same threads, so that any
+    extent works.
+
+    Indices have 32 bits if all kernels' buffers and loops are shorter than 2^30
+    and no index comes from 64-bit data, and 64 bits otherwise: the module's data
+    layout says which.
+
+    As on the CPU, an output may be the buffer of an input where
+    `echo.overwritable` says so: threads wait for each other between the last
+    read of a row by others and its first write.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::DLTIDialect",
                            "::mlir::gpu::GPUDialect",
                            "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"alignment", "alignment", "uint64_t", "0", "Bytes that all buffers start at multiples of, a power of two; 0: what the launches on buffers show">,
+  ];
 }
 
 def EchoNVVMToSimPass : Pass<"echo-nvvm-to-sim", "::mlir::ModuleOp"> {

@@ -1,0 +1,95 @@
+// RUN: echo-opt --split-input-file --convert-echo-to-linalg \
+// RUN:   --echo-map-kernels-to-gpu=alignment=64 %s | FileCheck %s
+// RUN: echo-opt --split-input-file --convert-echo-to-linalg \
+// RUN:   --echo-map-kernels-to-gpu %s | FileCheck %s --check-prefix=UNKNOWN
+
+// 16 bytes of the largest elements at once; the flags are bytes. Two elements
+// are left.
+// CHECK: gpu.func @vectors(%[[X:.*]]: memref<4098xf32>, %[[Y:.*]]: memref<4098xf32>, %[[S:.*]]: memref<4098xf32>, %[[P:.*]]: memref<4098xi8>)
+// CHECK-SAME:    known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 33, 1, 1>
+// CHECK:         %[[FIRST:.*]] = arith.addi
+// CHECK:         %[[START:.*]] = arith.muli %[[FIRST]], %c4
+// CHECK:         scf.for %[[I:.*]] = %[[START]] to %c4096{{.*}} step %c4224
+// CHECK:           vector.load %[[X]][%[[I]]] {alignment = 16 : i64} : memref<4098xf32>, vector<4xf32>
+// CHECK:           vector.load %[[Y]][%[[I]]] {alignment = 16 : i64} : memref<4098xf32>, vector<4xf32>
+// CHECK:           vector.store %{{.*}}, %[[S]][%[[I]]] {alignment = 16 : i64} : memref<4098xf32>, vector<4xf32>
+// CHECK:           vector.store %{{.*}}, %[[P]][%[[I]]] {alignment = 4 : i64} : memref<4098xi8>, vector<4xi8>
+// CHECK:         %[[REST:.*]] = arith.addi %[[FIRST]], %c4096
+// CHECK:         scf.for %[[J:.*]] = %[[REST]] to %c4098
+// CHECK:           memref.store %{{.*}}, %[[S]][%[[J]]]
+//
+// Nothing is known of buffers that may be parts of others.
+// UNKNOWN-LABEL: gpu.func @vectors
+// UNKNOWN:         vector.load %{{.*}}[%{{.*}}] : memref<4098xf32>, vector<4xf32>
+// UNKNOWN:         vector.store %{{.*}}[%{{.*}}] : memref<4098xf32>, vector<4xf32>
+func.func private @vectors(%x: tensor<4098xf32>, %y: tensor<4098xf32>)
+    -> (tensor<4098xf32>, tensor<4098xi1>) attributes {echo.kernel} {
+  %0 = echo.mul %x, %y : (tensor<4098xf32>, tensor<4098xf32>) -> tensor<4098xf32>
+  %1 = echo.compare gt %0, %x : (tensor<4098xf32>, tensor<4098xf32>) -> tensor<4098xi1>
+  return %0, %1 : tensor<4098xf32>, tensor<4098xi1>
+}
+
+// -----
+
+// Rows of 12 elements of 2 bytes hold vectors of 4, and a slice begins in the
+// middle of one.
+// CHECK: gpu.func @rows(%[[X:.*]]: memref<192xf16>, %[[Y:.*]]: memref<12xf16>, %[[S:.*]]: memref<180xf16>)
+// CHECK:         vector.load %[[X]][%{{.*}}] {alignment = 8 : i64} : memref<192xf16>, vector<4xf16>
+// CHECK:         vector.load %[[Y]][%{{.*}}] {alignment = 8 : i64} : memref<12xf16>, vector<4xf16>
+// CHECK:         vector.store %{{.*}}, %[[S]][%{{.*}}] {alignment = 8 : i64} : memref<180xf16>, vector<4xf16>
+func.func private @rows(%x: tensor<16x12xf16>, %y: tensor<12xf16>) -> tensor<15x12xf16>
+    attributes {echo.kernel} {
+  %0 = tensor.extract_slice %x[1, 0] [15, 12] [1, 1] : tensor<16x12xf16> to tensor<15x12xf16>
+  %1 = echo.mul %0, %y : (tensor<15x12xf16>, tensor<12xf16>) -> tensor<15x12xf16>
+  return %1 : tensor<15x12xf16>
+}
+
+// -----
+
+// Launches on buffers tell where their parts begin: at the worst after 8 bytes.
+// UNKNOWN: gpu.func @slice(%[[X:.*]]: memref<8xf32>, %[[Y:.*]]: memref<8xf32>)
+// UNKNOWN:         vector.load %[[X]][%{{.*}}] {alignment = 8 : i64} : memref<8xf32>, vector<4xf32>
+// UNKNOWN:         vector.store %{{.*}}, %[[Y]][%{{.*}}] {alignment = 16 : i64} : memref<8xf32>, vector<4xf32>
+func.func @host(%x: memref<32xf32>, %y: memref<64xi8>) {
+  %c32 = arith.constant 32 : index
+  %0 = echo.buffer_view %x[40] : memref<32xf32> to memref<8xf32>
+  %1 = echo.buffer_view %x[64] : memref<32xf32> to memref<8xf32>
+  %2 = memref.view %y[%c32][] : memref<64xi8> to memref<8xf32>
+  echo.launch @slice(%0) outs(%2 : memref<8xf32>) : (memref<8xf32>) -> ()
+  echo.launch @slice(%1) outs(%2 : memref<8xf32>) : (memref<8xf32>) -> ()
+  return
+}
+func.func private @slice(%x: tensor<8xf32>) -> tensor<8xf32>
+    attributes {echo.kernel} {
+  %0 = echo.neg %x : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// Indices have 32 bits unless there are many elements or they come from data of
+// 64 bits.
+// CHECK: gpu.module @echo_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i32>}
+func.func private @small(%x: tensor<1073741823xf32>) -> tensor<1073741823xf32>
+    attributes {echo.kernel} {
+  %0 = echo.neg %x : (tensor<1073741823xf32>) -> tensor<1073741823xf32>
+  return %0 : tensor<1073741823xf32>
+}
+
+// -----
+
+// CHECK: gpu.module @echo_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 64 : i32>}
+func.func private @large(%x: tensor<1073741824xf32>) -> tensor<1073741824xf32>
+    attributes {echo.kernel} {
+  %0 = echo.neg %x : (tensor<1073741824xf32>) -> tensor<1073741824xf32>
+  return %0 : tensor<1073741824xf32>
+}
+
+// -----
+
+// CHECK: gpu.module @echo_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 64 : i32>}
+func.func private @from_data(%x: tensor<5x8xf32>, %i: tensor<3xi64>) -> tensor<3x8xf32>
+    attributes {echo.kernel} {
+  %0 = echo.embedding %x, %i : (tensor<5x8xf32>, tensor<3xi64>) -> tensor<3x8xf32>
+  return %0 : tensor<3x8xf32>
+}
