@@ -89,6 +89,7 @@ TEST_F(EncodingKernels, OnThreads) {
   for (const Shape &shape : kShapes) {
     binarize(shape, "f32", /*isFlat=*/false);
     debinarize(shape, /*isFlat=*/false);
+    roundTrip(shape, "f32");
   }
 }
 
