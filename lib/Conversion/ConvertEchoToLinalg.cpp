@@ -549,7 +549,9 @@ static SmallVector<Value> lowerDebinarize(OpBuilder &b, DebinarizeOp op) {
   if (hasRows) {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       exprs.push_back(b.getAffineDimExpr(dim));
-    exprs.back() = exprs.back().floorDiv(bits);
+    // Where a row is a word, loops over rows know it.
+    exprs.back() = shape.back() <= bits ? b.getAffineConstantExpr(0)
+                                        : exprs.back().floorDiv(bits);
   } else {
     words = flatten(b, loc, words);
     AffineExpr index = b.getAffineConstantExpr(0);

@@ -101,6 +101,20 @@ static bool isOneNest(KernelOp kernel, Value value, uint64_t columns) {
   });
 }
 
+/// True if what a movement reads once a row has the row's dimensions as its last
+/// ones: loops over rows know it then. Bits of a word needn't.
+static bool hasWholeRows(Operation *movement, uint64_t columns) {
+  SmallVector<int64_t> rows = sizesOf(movement->getOperand(0)),
+                       full = sizesOf(movement->getResult(0));
+  if (rows.size() > full.size() ||
+      ArrayRef(full).take_front(rows.size()) != ArrayRef(rows))
+    return false;
+  uint64_t product = 1;
+  for (int64_t size : ArrayRef(full).drop_front(rows.size()))
+    product *= size;
+  return product == columns;
+}
+
 /// The results of `kernel` that may overwrite argument `argument`: iteration i
 /// reads element i of it and no other iteration does, but for the rest of its
 /// row before any of the row is written.
@@ -122,12 +136,20 @@ static SmallVector<int64_t> overwritableResults(KernelOp kernel,
     for (auto [operand, access] :
          llvm::zip_equal(op.getOperands(), shape.reads)) {
       Value value = operand;
+      bool splitsRows = false;
       while (auto movement = value.getDefiningOp<FusionOpInterface>()) {
         if (!movement.isMovement() || movement->getNumOperands() == 0)
           break;
-        access = compose(access, movement.getFusionShape().reads[0]);
+        planning::FusionAccess own = movement.getFusionShape().reads[0];
+        splitsRows |= own.kind == planning::FusionAccess::Row &&
+                      !hasWholeRows(movement, own.columns);
+        access = compose(access, own);
         value = movement->getOperand(0);
       }
+      // Each element of such a row computes again what it needs of the row,
+      // when others may be written.
+      if (splitsRows && value.getDefiningOp())
+        return results;
       if (value == argument &&
           (access.kind != planning::FusionAccess::Same ||
            shape.elements != elements ||
