@@ -28,6 +28,7 @@ import numpy as np
 
 from common import (SOURCE, Tools, describe_build, describe_machine, load, run,
                     write)
+from gpu.cases import make_inputs
 
 RATE = 0.001
 SETTLING = 3  # steps that don't count
@@ -52,25 +53,6 @@ MODELS = {
 }
 
 
-def make_inputs(model):
-    """The batch: no padding, full lengths."""
-    random = np.random.RandomState(1)
-    sizes = MODELS[model]["options"]
-    if model == "nmt":
-        def words(length, vocab):
-            return random.randint(4, vocab, (length, sizes["batch"])).astype(
-                np.int32)
-        return {"src": words(sizes["src_len"], sizes["src_vocab"]),
-                "src_lengths": np.full(sizes["batch"], sizes["src_len"],
-                                       np.int32),
-                "tgt_in": words(sizes["tgt_len"], sizes["tgt_vocab"]),
-                "tgt_out": words(sizes["tgt_len"], sizes["tgt_vocab"])}
-    words = random.randint(1, sizes["vocab"],
-                           (sizes["length"] + 1, sizes["batch"])).astype(
-                               np.int32)
-    return {"tokens": words[:-1], "targets": words[1:]}
-
-
 # In a process of its own: PyTorch.
 
 def make_module(model, variant):
@@ -93,7 +75,8 @@ def run_pytorch(options):
         for name, parameter in module.echo_names().items():
             parameter.copy_(torch.from_numpy(weights[name]))
     inputs = [torch.from_numpy(value.astype(np.int64))
-              for name, value in make_inputs(options.model).items()
+              for name, value in make_inputs(
+                  options.model, MODELS[options.model]["options"]).items()
               if name != "src_lengths"]
     optimizer = torch.optim.Adam(
         [p for p in module.parameters() if p.requires_grad], lr=RATE,
@@ -121,7 +104,8 @@ class Contest:
                for name, value in MODELS[model]["options"].items()]
         run(tools.echo_zoo, model, *zoo, "-o", self.graph)
         self.settings = ["--set=learning_rate=%r" % RATE]
-        for name, value in make_inputs(model).items():
+        for name, value in make_inputs(
+                model, MODELS[model]["options"]).items():
             path = os.path.join(folder, "%s-%s.npy" % (model, name))
             np.save(path, value)
             self.settings.append("--input=%s=%s" % (name, path))

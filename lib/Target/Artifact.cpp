@@ -134,14 +134,12 @@ static FailureOr<cpu::Machine> lowerForCPU(ModuleOp module,
 
 /// cuBLAS's workspace: what it recommends for the newest of the chips.
 static uint64_t workspaceBytes(ArrayRef<std::string> chips) {
-  uint64_t bytes = 64 << 10;
-  for (StringRef chip : chips) {
-    int version = 0;
-    if (!chip.consume_front("sm_") || chip.consumeInteger(10, version))
-      continue;
-    bytes = std::max<uint64_t>(bytes, version >= 90 ? 32 << 20 : 4 << 20);
-  }
-  return bytes;
+  unsigned newest = 0;
+  for (const std::string &chip : chips)
+    newest = std::max(newest, gputarget::capabilityOf(chip));
+  if (newest == 0)
+    return 64 << 10;
+  return newest >= 90 ? 32 << 20 : 4 << 20;
 }
 
 /// What cuMemAlloc and 128-bit accesses need.

@@ -109,10 +109,8 @@ static bool hasWholeRows(Operation *movement, uint64_t columns) {
   if (rows.size() > full.size() ||
       ArrayRef(full).take_front(rows.size()) != ArrayRef(rows))
     return false;
-  uint64_t product = 1;
-  for (int64_t size : ArrayRef(full).drop_front(rows.size()))
-    product *= size;
-  return product == columns;
+  return uint64_t(ShapedType::getNumElements(
+             ArrayRef(full).drop_front(rows.size()))) == columns;
 }
 
 /// The results of `kernel` that may overwrite argument `argument`: iteration i

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SessionTesting.h"
 #include "TestArtifact.h"
 #include "echo_runtime.hpp"
 #include "testing/FakeCuda.h"
@@ -87,24 +88,6 @@ protected:
 };
 Folder *CudaSession::folder = nullptr;
 Fake *CudaSession::fake = nullptr;
-
-template <typename Function>
-std::string errorOf(Function &&function, echo_status status) {
-  try {
-    function();
-  } catch (const runtime::Error &error) {
-    EXPECT_EQ(error.status(), status) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
-
-#define EXPECT_ERROR(status, text, ...)                                        \
-  do {                                                                         \
-    std::string found = errorOf([&] { __VA_ARGS__; }, status);                 \
-    EXPECT_NE(found.find(text), std::string::npos) << found;                   \
-  } while (false)
 
 /// w, b, loss and y after some steps.
 std::vector<float> valuesOf(const Session &session) {

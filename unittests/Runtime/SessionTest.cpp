@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SessionTesting.h"
 #include "TestArtifact.h"
 #include "echo_runtime.hpp"
 
@@ -77,25 +78,6 @@ Reference referenceOf(const Session &session) {
   reference.rate = session.get<float>("rate")[0];
   return reference;
 }
-
-template <typename Function>
-std::string errorOf(Function &&function, echo_status status) {
-  try {
-    function();
-  } catch (const runtime::Error &error) {
-    EXPECT_EQ(error.status(), status) << error.what();
-    EXPECT_STREQ(error.what(), echo_last_error());
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
-
-#define EXPECT_ERROR(status, text, ...)                                        \
-  do {                                                                         \
-    std::string found = errorOf([&] { __VA_ARGS__; }, status);                 \
-    EXPECT_NE(found.find(text), std::string::npos) << found;                   \
-  } while (false)
 
 TEST_F(SessionTest, Version) { EXPECT_STREQ(echo_runtime_version(), "0.1.0"); }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SessionTesting.h"
 #include "TestArtifact.h"
 #include "echo_runtime.hpp"
 
@@ -32,25 +33,6 @@ protected:
   static Folder *folder;
 };
 Folder *SimSession::folder = nullptr;
-
-/// The error of a failing function; the status must be this one.
-template <typename Function>
-std::string errorOf(Function &&function, echo_status status) {
-  try {
-    function();
-  } catch (const runtime::Error &error) {
-    EXPECT_EQ(error.status(), status) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an error";
-  return "";
-}
-
-#define EXPECT_ERROR(status, text, ...)                                        \
-  do {                                                                         \
-    std::string found = errorOf([&] { __VA_ARGS__; }, status);                 \
-    EXPECT_NE(found.find(text), std::string::npos) << found;                   \
-  } while (false)
 
 TEST_F(SimSession, GivesTheBitsOfTheCPU) {
   Session expected(folder->path("cpu.so"));

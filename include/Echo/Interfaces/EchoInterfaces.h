@@ -16,8 +16,9 @@
 namespace mlir::echo::detail {
 
 /// Bytes of a ranked tensor or memref type: elements times the element's
-/// storage width in whole bytes (i1 takes one byte, index 8). Failure for dynamic
-/// shapes, other types, and products beyond 63 bits.
+/// storage width in whole bytes (i1 takes one byte, index 8, complex numbers and
+/// vectors what their parts do). Failure for dynamic shapes, other types, and
+/// products beyond 63 bits.
 llvm::FailureOr<uint64_t> typeBytes(Type type);
 /// Sums of typeBytes over shaped operands or results.
 llvm::FailureOr<uint64_t> operandBytes(Operation *op);

@@ -229,7 +229,8 @@ struct EchoOptions {
   /// A second round takes chains of single readers for one op.
   bool trimGroups = true;
   /// Ops that are recomputed for no gain are dropped behind the trimming, which
-  /// looks at one level at a time and can stick.
+  /// looks at one level at a time and can stick: each with what is recomputed for
+  /// it alone, or with all that is recomputed for it.
   bool dropUseless = true;
   /// Ops are recomputed if what that saves is at least this share of the bytes
   /// that the device could move in the time that it takes, launches not

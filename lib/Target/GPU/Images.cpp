@@ -50,8 +50,7 @@ std::string mlir::echo::findPtxas() {
   return "";
 }
 
-/// The number in "sm_90a".
-static unsigned capabilityOf(StringRef chip) {
+unsigned gputarget::capabilityOf(StringRef chip) {
   unsigned number = 0;
   chip.consume_front("sm_");
   chip.consumeInteger(10, number);
