@@ -132,8 +132,9 @@ def strategies_page(plans, remarks):
 Written by `benchmarks/memory.py` from `echo-plan --optimizer=adam --compare
 --device=%s`; the strategies are described in [remat.md](../remat.md), the sizes
 in [memory.md](memory.md). Each strategy's plan is taken as it is; "applied" says
-whether tools would take it. Nothing was run: bytes are what the runtime would
-allocate, times are modelled.
+whether tools would take it. "unwritten" are those of the recomputed ops that are in
+the kernels that read them, so that what they compute is never in memory. Nothing was
+run: bytes are what the runtime would allocate, times are modelled.
 """ % DEVICE
     for name, by in plans:
         rows = [[strategy, gigabytes(report["bytes"]["total"]),
@@ -141,13 +142,15 @@ allocate, times are modelled.
                  gigabytes(report["bytes"]["feature_maps"]),
                  gigabytes(report["bytes"]["arena"]),
                  str(report["ops"]["recomputed"]),
+                 str(report["ops"]["unwritten"]),
                  "%.1f" % (1e3 * report["time"]["modelled"]),
                  percent(report["overhead"]["modelled"]),
                  "yes" if report["applied"] else "no"]
                 for strategy, report in by.items()]
         text += "\n## %s\n\n%s" % (name, table(
             ["strategy", "total GB", "ratio", "feature maps", "arena",
-             "ops recomputed", "ms a step", "overhead", "applied"], rows))
+             "ops recomputed", "unwritten", "ms a step", "overhead",
+             "applied"], rows))
     return text + beside_estimates(plans) + DIFFERENCES + remarks
 
 

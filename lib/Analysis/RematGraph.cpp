@@ -152,7 +152,7 @@ static std::string describeOp(Operation *op) {
   return (name += ' ') += op->getName().stripDialect();
 }
 
-/// Adds what modelSeconds asks for. What an op leaves unread, it leaves unread
+/// Adds what modelKernels asks for. What an op leaves unread, it leaves unread
 /// of the largest operand (a table whose rows it picks).
 void RematGraph::addFusion(Operation *op, const FusionGraph &fusion,
                            uint64_t bytesRead, RematOp &entry) {

@@ -8,20 +8,22 @@
 //
 // Groups start as single ops and are merged pairwise: first every op with the
 // groups of its producers, most bytes first, then groups of which a value that
-// both read is a large part. A merge has to fit (Levels) and must not close a cycle, which is
-// looked for between the two groups' places in a topological order that every
-// merge keeps up to date.
+// both read is a large part. A merge has to fit (Levels) and must not close a
+// cycle, which is looked for between the two groups' places in a topological
+// order that every merge keeps up to date.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Planning/Fusion.h"
+#include "FusionTraffic.h"
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
 using namespace mlir::echo::planning;
 
-FusionAccess mlir::echo::planning::compose(FusionAccess outer, FusionAccess inner) {
+FusionAccess mlir::echo::planning::compose(FusionAccess outer,
+                                           FusionAccess inner) {
   if (outer.kind == FusionAccess::Order || inner.kind == FusionAccess::Order)
     return {FusionAccess::Order, 1};
   if (outer.kind == FusionAccess::Same)
@@ -185,8 +187,8 @@ private:
         uint32_t group = groupOf[op];
         bool reads = false;
         for (const FusionRead &read : problem.ops[op].reads)
-          reads |= read.value == value &&
-                   read.access.kind == FusionAccess::Same;
+          reads |=
+              read.value == value && read.access.kind == FusionAccess::Same;
         if (reads && levels[op] == Level::Full && !groups[group].isClosed &&
             (candidates.empty() || candidates.back() != group))
           candidates.push_back(group);
@@ -200,7 +202,8 @@ private:
       for (size_t i = 1; i < candidates.size(); ++i) {
         // A merged group stays at the later one's place.
         uint32_t a = candidates[i - 1], b = candidates[i];
-        if (kLargeShare * problem.bytes[value] >= std::min(traffic(a), traffic(b)))
+        if (kLargeShare * problem.bytes[value] >=
+            std::min(traffic(a), traffic(b)))
           tryMerge(a, b, options.siblingWindow);
       }
     }
@@ -257,8 +260,8 @@ private:
     return false;
   }
 
-  bool edgesFit(const Group &earlier, uint32_t earlierIndex,
-                const Group &later, const Fit &fit) const {
+  bool edgesFit(const Group &earlier, uint32_t earlierIndex, const Group &later,
+                const Fit &fit) const {
     for (uint32_t reader : later.ops)
       for (const FusionRead &read : problem.ops[reader].reads) {
         uint32_t op = producer[read.value];
@@ -290,8 +293,8 @@ private:
       if (earlier.columns != 0 && later.columns != 0 &&
           earlier.columns != later.columns)
         return std::nullopt;
-      Fit fit = {{}, {}, earlier.elements,
-                 std::max(earlier.columns, later.columns)};
+      Fit fit = {
+          {}, {}, earlier.elements, std::max(earlier.columns, later.columns)};
       if (check(fit))
         return fit;
     }
@@ -307,8 +310,7 @@ private:
           return fit;
         return std::nullopt;
       };
-      if (small.elements == 1 && large.elements > 1 &&
-          staysInside(small, a, b))
+      if (small.elements == 1 && large.elements > 1 && staysInside(small, a, b))
         if (auto fit = fitAs(Level::Scalar, large.columns))
           return fit;
       if (small.elements > 1 && small.elements < large.elements &&
@@ -566,16 +568,16 @@ private:
         memoryValues(ops, a, b).size() > options.maxValues || !reorder(a, b))
       return false;
 
-    for (auto [group, level] : {std::pair(&earlier, fit->earlier),
-                                std::pair(&later, fit->later)})
+    for (auto [group, level] :
+         {std::pair(&earlier, fit->earlier), std::pair(&later, fit->later)})
       if (level)
         for (uint32_t op : group->ops)
           levels[op] = *level;
     for (uint32_t op : earlier.ops)
       groupOf[op] = b;
     later.ops = std::move(ops);
-    later.isUniform = earlier.isUniform && later.isUniform && !fit->earlier &&
-                      !fit->later;
+    later.isUniform =
+        earlier.isUniform && later.isUniform && !fit->earlier && !fit->later;
     later.hasColumnReduction = hasColumnReduction;
     later.hasRowReduction |= earlier.hasRowReduction;
     later.weight += earlier.weight;
@@ -624,7 +626,7 @@ private:
 } // namespace
 
 FusionPlan mlir::echo::planning::planFusion(const FusionProblem &problem,
-                                      const FusionOptions &options) {
+                                            const FusionOptions &options) {
   return Planner(problem, options).run();
 }
 
@@ -638,18 +640,41 @@ static std::vector<uint32_t> kernelOfOps(const FusionProblem &problem,
   return kernels;
 }
 
+/// By value: the kernel that computes it, or kNone.
+static std::vector<uint32_t> kernelOfValues(const FusionProblem &problem,
+                                            const FusionPlan &plan) {
+  std::vector<uint32_t> ofOps = kernelOfOps(problem, plan);
+  std::vector<uint32_t> kernels(problem.bytes.size(), kNone);
+  for (uint32_t op = 0; op < problem.ops.size(); ++op)
+    for (uint32_t value : problem.ops[op].results)
+      kernels[value] = ofOps[op];
+  return kernels;
+}
+
+std::vector<bool>
+mlir::echo::planning::valuesWrittenByKernels(const FusionProblem &problem,
+                                             const FusionPlan &plan) {
+  std::vector<uint32_t> ofOps = kernelOfOps(problem, plan);
+  std::vector<uint32_t> kernels = kernelOfValues(problem, plan);
+  std::vector<bool> isRead(problem.bytes.size()), isWritten(isRead);
+  for (uint32_t op = 0; op < problem.ops.size(); ++op)
+    for (const FusionRead &read : problem.ops[op].reads) {
+      if (!readsElements(read))
+        continue;
+      isRead[read.value] = true;
+      if (kernels[read.value] != ofOps[op])
+        isWritten[read.value] = true;
+    }
+  for (uint32_t value = 0; value < problem.bytes.size(); ++value)
+    isWritten[value] =
+        kernels[value] != kNone && (isWritten[value] || !isRead[value]);
+  return isWritten;
+}
+
 std::vector<uint64_t>
 mlir::echo::planning::trafficOfKernels(const FusionProblem &problem,
                                        const FusionPlan &plan) {
-  std::vector<uint32_t> kernels = kernelOfOps(problem, plan);
-  std::vector<uint32_t> producer(problem.bytes.size(), kNone);
-  for (uint32_t op = 0; op < problem.ops.size(); ++op)
-    for (uint32_t value : problem.ops[op].results)
-      producer[value] = op;
-  std::vector<bool> isRead(problem.bytes.size()), isWritten(isRead);
-  for (const FusionOp &op : problem.ops)
-    for (const FusionRead &read : op.reads)
-      isRead[read.value] = isRead[read.value] || readsElements(read);
+  std::vector<uint32_t> kernels = kernelOfValues(problem, plan);
   std::vector<uint64_t> traffic(plan.kernels.size(), 0);
   // The last kernel that was seen reading a value, and what it reads of it.
   std::vector<uint32_t> reader(problem.bytes.size(), kNone);
@@ -657,9 +682,8 @@ mlir::echo::planning::trafficOfKernels(const FusionProblem &problem,
   for (uint32_t kernel = 0; kernel < plan.kernels.size(); ++kernel)
     for (uint32_t op : plan.kernels[kernel])
       for (const FusionRead &read : problem.ops[op].reads) {
-        uint32_t value = read.value, source = producer[value];
-        if ((source != kNone && kernels[source] == kernel) ||
-            !readsElements(read))
+        uint32_t value = read.value;
+        if (kernels[value] == kernel || !readsElements(read))
           continue;
         if (reader[value] != kernel)
           bytes[value] = 0;
@@ -668,16 +692,11 @@ mlir::echo::planning::trafficOfKernels(const FusionProblem &problem,
             std::min(read.bytes, problem.bytes[value] - bytes[value]);
         bytes[value] += more;
         traffic[kernel] += more;
-        isWritten[value] = true;
       }
-  for (uint32_t op = 0; op < problem.ops.size(); ++op)
-    if (kernels[op] == kNone)
-      for (const FusionRead &read : problem.ops[op].reads)
-        isWritten[read.value] = isWritten[read.value] || readsElements(read);
+  std::vector<bool> isWritten = valuesWrittenByKernels(problem, plan);
   for (uint32_t value = 0; value < problem.bytes.size(); ++value)
-    if (producer[value] != kNone && kernels[producer[value]] != kNone &&
-        (isWritten[value] || !isRead[value]))
-      traffic[kernels[producer[value]]] += problem.bytes[value];
+    if (isWritten[value])
+      traffic[kernels[value]] += problem.bytes[value];
   return traffic;
 }
 
@@ -688,7 +707,8 @@ uint64_t mlir::echo::planning::kernelTraffic(const FusionProblem &problem,
 }
 
 bool mlir::echo::planning::checkFusion(const FusionProblem &problem,
-                                 const FusionPlan &plan, std::string &error) {
+                                       const FusionPlan &plan,
+                                       std::string &error) {
   size_t numOps = problem.ops.size();
   // The step that runs an op.
   std::vector<uint32_t> stepOf(numOps, kNone);

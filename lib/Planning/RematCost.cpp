@@ -1,4 +1,4 @@
-//===- RematCost.cpp - Time of a step under a plan ------------------------===//
+//===- RematCost.cpp - Kernels and time of a step under a plan ------------===//
 //
 // Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Planning/Cost.h"
+#include "Echo/Planning/RematReport.h"
+#include "FusionTraffic.h"
 #include "RematStep.h"
+#include <algorithm>
 
 using namespace mlir::echo::planning;
 
@@ -47,8 +50,9 @@ public:
   }
 
   FusionProblem fusion;
-  std::vector<uint64_t> flops; ///< by op of `fusion`
-  double callSeconds = 0;      ///< of what isn't in kernels
+  std::vector<uint64_t> flops;  ///< by op of `fusion`
+  std::vector<uint32_t> clones; ///< ops of `fusion`, those in kernels
+  double callSeconds = 0;       ///< of what isn't in kernels
 
 private:
   void add(const Evaluation &evaluation) {
@@ -71,6 +75,8 @@ private:
       // Kernels are limited by weight.
       entry.shape.weight = std::max<uint32_t>(entry.shape.weight, 1);
     }
+    if (isClone && !isHost)
+      clones.push_back(fusion.ops.size() - 1);
     for (size_t i = 0; i < evaluation.reads.size(); ++i) {
       uint32_t tensor = evaluation.reads[i];
       if (isLate && !step.isClone(tensor) && bitsOf[tensor] != kNoIndex)
@@ -132,15 +138,16 @@ private:
 
 } // namespace
 
-double mlir::echo::planning::modelSeconds(const RematProblem &problem,
-                                          const RematPlan &plan,
-                                          const Device &device) {
+RematKernels mlir::echo::planning::modelKernels(const RematProblem &problem,
+                                                const RematPlan &plan,
+                                                const Device &device) {
   RematIndex index(problem);
   StepFusion step(index, plan);
   step.build();
   FusionPlan kernels = planFusion(step.fusion);
   std::vector<uint64_t> traffic = trafficOfKernels(step.fusion, kernels);
-  double seconds = step.callSeconds;
+  RematKernels result;
+  result.seconds = step.callSeconds;
   for (size_t kernel = 0; kernel < kernels.kernels.size(); ++kernel) {
     KernelCost cost;
     for (uint32_t op : kernels.kernels[kernel]) {
@@ -148,7 +155,15 @@ double mlir::echo::planning::modelSeconds(const RematProblem &problem,
       cost.flops += std::min(step.flops[op], room);
     }
     cost.bytesRead = traffic[kernel];
-    seconds += secondsOf(device, cost);
+    result.bytes += traffic[kernel];
+    result.seconds += secondsOf(device, cost);
   }
-  return seconds;
+  std::vector<bool> isWritten = valuesWrittenByKernels(step.fusion, kernels);
+  for (uint32_t clone : step.clones) {
+    const std::vector<uint32_t> &results = step.fusion.ops[clone].results;
+    result.clonesWithReaders +=
+        std::none_of(results.begin(), results.end(),
+                     [&](uint32_t value) { return isWritten[value]; });
+  }
+  return result;
 }

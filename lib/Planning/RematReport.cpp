@@ -34,8 +34,8 @@ RematReport mlir::echo::planning::reportRemat(const RematProblem &problem,
   RematComparison figures = compareRemat(problem, plan);
   report.figures = figures.after;
   report.baseline = figures.before;
-  report.stepSeconds = modelSeconds(problem, plan, device);
-  report.baselineSeconds = modelSeconds(problem, RematPlan(), device);
+  report.kernels = modelKernels(problem, plan, device);
+  report.baselineKernels = modelKernels(problem, RematPlan(), device);
   report.planningSeconds = planningSeconds;
   return report;
 }
@@ -50,9 +50,10 @@ static Json toJson(const RematReport &report) {
   json["ops"] = {{"forward", report.forwardOps},
                  {"backward", report.backwardOps},
                  {"side", report.sideOps},
-                 {"recomputed", report.figures.recomputedOps}};
-  json["time"] = {{"modelled", report.stepSeconds},
-                  {"baseline", report.baselineSeconds}};
+                 {"recomputed", report.figures.recomputedOps},
+                 {"unwritten", report.kernels.clonesWithReaders}};
+  json["time"] = {{"modelled", report.kernels.seconds},
+                  {"baseline", report.baselineKernels.seconds}};
   json["overhead"] = {{"modelled", report.overhead()}};
   json["seconds"] = {{"remat", report.planningSeconds}};
   json["applied"] = report.isApplied();

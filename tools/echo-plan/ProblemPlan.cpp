@@ -75,7 +75,10 @@ static void printPlan(const plan::ProblemOptions &options, const Device &device,
   os << options.problem << ", strategy " << report.strategy << ": "
      << report.forwardOps << " forward ops, " << report.backwardOps
      << " backward, " << report.sideOps << " side, "
-     << report.figures.recomputedOps << " recomputed\n\nmemory\n";
+     << report.figures.recomputedOps << " recomputed"
+     << plan::describeUnwritten(report.figures.recomputedOps,
+                                report.kernels.clonesWithReaders)
+     << "\n\nmemory\n";
   plan::Table table;
   table.add({"", "with the plan", "without"});
   auto addRow = [&](const char *name, uint64_t with, uint64_t without) {
@@ -89,7 +92,7 @@ static void printPlan(const plan::ProblemOptions &options, const Device &device,
   table.print(os);
   printFeatureMaps(problem, plan, os);
   os << "\ntime of a step, modelled for " << device.name << ": "
-     << plan::showSeconds(report.stepSeconds)
+     << plan::showSeconds(report.kernels.seconds)
      << "\noverhead: " << percent(report.overhead()) << "\nplanned in "
      << plan::showSeconds(report.planningSeconds) << "\n";
 }
@@ -102,7 +105,7 @@ static void printComparison(const std::string &name,
      << " backward, " << none.sideOps << " side\n\n";
   plan::Table table;
   table.add({"strategy", "total", "of none", "feature maps", "logical peak",
-             "recomputed", "overhead", "planned in", "applied"});
+             "recomputed", "unwritten", "overhead", "planned in", "applied"});
   for (const RematReport &report : reports) {
     double ratio = report.baselineBytes() == 0
                        ? 1
@@ -113,6 +116,7 @@ static void printComparison(const std::string &name,
                plan::showBytes(report.figures.featureMapBytes),
                plan::showBytes(report.figures.peakBytes),
                std::to_string(report.figures.recomputedOps),
+               std::to_string(report.kernels.clonesWithReaders),
                percent(report.overhead()),
                plan::showSeconds(report.planningSeconds),
                report.strategy == "none" ? "-"

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report.h"
-#include "Table.h"
 #include "Echo/Analysis/Layers.h"
+#include "Table.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -173,7 +173,8 @@ void plan::printTables(const StepPlan &plan, const StepPlan &baseline,
                        llvm::raw_ostream &os) {
   os << "@" << plan.function << ", strategy " << plan.strategy << ": "
      << plan.forwardOps << " forward ops, " << plan.backwardOps << " backward, "
-     << plan.sideOps << " side, " << plan.recomputedOps << " recomputed";
+     << plan.sideOps << " side, " << plan.recomputedOps << " recomputed"
+     << describeUnwritten(plan.recomputedOps, plan.unwrittenOps);
   if (plan.encodedValues != 0)
     os << ", " << plan.encodedValues << " values as bits";
   os << "\n";
@@ -215,7 +216,8 @@ static ordered_json makeReport(const StepPlan &plan, const StepPlan &baseline,
   json["ops"] = {{"forward", plan.forwardOps},
                  {"backward", plan.backwardOps},
                  {"side", plan.sideOps},
-                 {"recomputed", plan.recomputedOps}};
+                 {"recomputed", plan.recomputedOps},
+                 {"unwritten", plan.unwrittenOps}};
   json["time"] = {{"modelled", plan.time.total},
                   {"baseline", baseline.time.total}};
   json["overhead"] = {{"modelled", overhead(plan, baseline)}};
@@ -252,26 +254,26 @@ void plan::printComparison(ArrayRef<StepPlan> plans, llvm::raw_ostream &os) {
      << baseline.sideOps << " side\n\n";
   Table table;
   table.add({"strategy", "total", "of none", "feature maps", "arena",
-             "recomputed", "overhead", "planned in", "applied"});
+             "recomputed", "unwritten", "overhead", "planned in", "applied"});
   for (const StepPlan &plan : plans) {
     double ratio = plan.totalBytes == 0
                        ? 1
                        : double(plan.totalBytes) / baseline.totalBytes;
-    std::string applied = !plan.changesStep()           ? "-"
+    std::string applied = !plan.changesStep()         ? "-"
                           : isApplied(plan, baseline) ? "yes"
-                                                        : "no";
+                                                      : "no";
     table.add({plan.strategy, showBytes(plan.totalBytes),
                llvm::formatv("{0:F3}", ratio).str(),
                showBytes(plan.memory.featureMapBytes),
                showBytes(plan.arenaBytes), std::to_string(plan.recomputedOps),
+               std::to_string(plan.unwrittenOps),
                llvm::formatv("{0:F2}%", 100 * overhead(plan, baseline)).str(),
                showSeconds(plan.seconds.remat), applied});
   }
   table.print(os);
 }
 
-std::string plan::makeComparisonJson(ArrayRef<StepPlan> plans,
-                                     unsigned depth) {
+std::string plan::makeComparisonJson(ArrayRef<StepPlan> plans, unsigned depth) {
   ordered_json json;
   for (const StepPlan &plan : plans) {
     ordered_json report = makeReport(plan, plans.front(), depth);

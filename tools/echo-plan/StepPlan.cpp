@@ -12,6 +12,7 @@
 #include "Echo/Analysis/RematGraph.h"
 #include "Echo/Dialect/FunctionAttributes.h"
 #include "Echo/Pipelines/Pipelines.h"
+#include "Echo/Planning/RematReport.h"
 #include "Echo/Transforms/PlanMemory.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -117,13 +118,21 @@ FailureOr<StepTexts> plan::writeStep(ModuleOp module, const TrainingStep &step,
 LogicalResult StepPlanner::applyPlan() {
   if (remat.strategy == "none" && !remat.plan)
     return success();
-  remat.promise = RematPromise::None;
-  FailureOr<RematResult> result =
-      rematerialize(function, step.loss, remat, model);
-  if (failed(result))
+  FailureOr<RematGraph> graph = RematGraph::build(function, step.loss, model);
+  if (failed(graph))
     return failure();
-  plan.recomputedOps = result->after.recomputedOps;
-  plan.encodedValues = result->encodedValues;
+  FailureOr<planning::RematPlan> remats =
+      chooseRematPlan(function, *graph, remat);
+  if (failed(remats))
+    return failure();
+  const planning::RematProblem &problem = graph->getProblem();
+  plan.recomputedOps = planning::measureRemat(problem, *remats).recomputedOps;
+  plan.encodedValues = remats->encoded.size();
+  applyRematPlan(*graph, *remats);
+  watch.addTo(plan.seconds.remat);
+  plan.unwrittenOps =
+      planning::modelKernels(problem, *remats, model.device).clonesWithReaders;
+  watch.addTo(plan.seconds.analysis);
   return success();
 }
 
@@ -180,7 +189,6 @@ FailureOr<StepPlan> StepPlanner::run() {
   watch.addTo(plan.seconds.analysis);
   if (failed(applyPlan()))
     return failure();
-  watch.addTo(plan.seconds.remat);
 
   PassManager manager(module.getContext());
   // The copy is measured and nothing else.

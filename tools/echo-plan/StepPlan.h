@@ -54,6 +54,8 @@ struct StepPlan {
   StepMemory memory;
   uint64_t arenaBytes = 0, totalBytes = 0;
   uint64_t forwardOps = 0, backwardOps = 0, sideOps = 0, recomputedOps = 0;
+  /// Of the recomputed ones those that are in the kernels that read them.
+  uint64_t unwrittenOps = 0;
   uint64_t encodedValues = 0; ///< stashed as bits
   StepTime time;
   std::optional<CallPlace> peak;

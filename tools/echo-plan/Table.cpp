@@ -33,6 +33,13 @@ std::string plan::showSeconds(double seconds) {
   return llvm::formatv("{0:f3} s", seconds);
 }
 
+std::string plan::describeUnwritten(uint64_t recomputed, uint64_t unwritten) {
+  if (recomputed == 0)
+    return "";
+  return llvm::formatv(", {0} of them in the kernels that read them",
+                       unwritten);
+}
+
 void plan::Table::print(llvm::raw_ostream &os) const {
   std::vector<size_t> widths;
   for (const auto &row : rows) {

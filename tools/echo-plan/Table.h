@@ -19,6 +19,9 @@ namespace mlir::echo::plan {
 std::string showBytes(uint64_t bytes);
 /// "12.34 us", "1.20 ms", "3.456 s"
 std::string showSeconds(double seconds);
+/// What follows the number of recomputed ops: how many of them are in the
+/// kernels that read them. Nothing where no op is recomputed.
+std::string describeUnwritten(uint64_t recomputed, uint64_t unwritten);
 
 /// Columns of text: the first to the left, the others to the right.
 class Table {

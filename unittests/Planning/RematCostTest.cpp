@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Planning/Cost.h"
-#include "Echo/Planning/Remat.h"
+#include "Echo/Planning/RematReport.h"
 #include "gtest/gtest.h"
 
 using namespace mlir::echo::planning;
@@ -64,11 +64,14 @@ struct Step {
     shape.writes = {FusionWrite::Same};
     return op.results[0];
   }
-  double seconds(const RematPlan &plan = {}) const {
+  RematKernels kernels(const RematPlan &plan = {}) const {
     std::string error;
     EXPECT_TRUE(checkRematProblem(problem, error)) << error;
     EXPECT_TRUE(checkRematPlan(problem, plan, error)) << error;
-    return modelSeconds(problem, plan, makeDevice());
+    return modelKernels(problem, plan, makeDevice());
+  }
+  double seconds(const RematPlan &plan = {}) const {
+    return kernels(plan).seconds;
   }
   RematProblem problem;
 };
@@ -111,6 +114,10 @@ TEST(RematCostTest, ACloneInItsReadersKernelMovesNoBytes) {
   EXPECT_NEAR(step.seconds(), calls + forwardKernel + 2 * us + 150 * us, 1e-12);
   EXPECT_NEAR(step.seconds(step.again()),
               calls + forwardKernel + 2 * us + 150 * us + 0.5 * us, 1e-12);
+  EXPECT_EQ(step.kernels().bytes, 8'040'000u + 12'000'000u);
+  EXPECT_EQ(step.kernels(step.again()).bytes, 8'040'000u + 12'040'000u);
+  EXPECT_EQ(step.kernels().clonesWithReaders, 0u);
+  EXPECT_EQ(step.kernels(step.again()).clonesWithReaders, 2u);
 }
 
 // Its flops count: at a flop a nanosecond for every element of the three ops.
@@ -134,6 +141,8 @@ TEST(RematCostTest, ACloneForALibraryCallMovesItsBytes) {
   double forwardKernel = 2 * us + 50 * us + 0.5 * us + 50 * us;
   EXPECT_NEAR(step.seconds(), calls + forwardKernel, 1e-12);
   EXPECT_NEAR(step.seconds(step.again()), calls + 2 * forwardKernel, 1e-12);
+  // The sum alone isn't in memory.
+  EXPECT_EQ(step.kernels(step.again()).clonesWithReaders, 1u);
 }
 
 // Without a fusion shape an op takes its seconds, and a clone of it again.

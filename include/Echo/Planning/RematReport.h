@@ -14,14 +14,25 @@
 
 namespace mlir::echo::planning {
 
+/// A step under a plan with ops and clones that have a fusion shape in kernels,
+/// as Planning/Fusion forms them; other ops take the `seconds` that they say.
+struct RematKernels {
+  double seconds = 0; ///< of the step on the device
+  uint64_t bytes = 0; ///< that kernels read and write
+  /// Clones that all of their readers share a kernel with: what they compute
+  /// is never in memory. Views aren't counted.
+  uint64_t clonesWithReaders = 0;
+};
+RematKernels modelKernels(const RematProblem &problem, const RematPlan &plan,
+                          const Device &device);
+
 /// What a step needs under a plan, and without one.
 struct RematReport {
   std::string strategy;
   uint64_t forwardOps = 0, backwardOps = 0, sideOps = 0;
   uint64_t persistentBytes = 0; ///< of residents
   RematFigures figures, baseline;
-  /// Modelled for the device.
-  double stepSeconds = 0, baselineSeconds = 0;
+  RematKernels kernels, baselineKernels; ///< on the device
   double planningSeconds = 0;
 
   /// Nothing is placed in an arena: the peak counts.
@@ -31,7 +42,9 @@ struct RematReport {
   }
   /// Added time, as a share of the step's.
   double overhead() const {
-    return baselineSeconds > 0 ? stepSeconds / baselineSeconds - 1 : 0;
+    return baselineKernels.seconds > 0
+               ? kernels.seconds / baselineKernels.seconds - 1
+               : 0;
   }
   /// Whether a pass would keep to the plan: it lowers the peak.
   bool isApplied() const { return figures.peakBytes < baseline.peakBytes; }

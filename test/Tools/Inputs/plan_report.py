@@ -28,7 +28,7 @@ assert report["by_layer"][1]["by_structure"] == {
     "weights": 2048, "optimizer_state": 0, "feature_maps": 4096,
     "gradients": 0, "inputs": 0, "workspace": 0, "other": 0}
 assert report["ops"] == {"forward": 4, "backward": 7, "side": 0,
-                         "recomputed": 0}, report["ops"]
+                         "recomputed": 0, "unwritten": 0}, report["ops"]
 assert report["time"]["modelled"] == report["time"]["baseline"] > 137.216e-6
 assert report["overhead"] == {"modelled": 0}, report["overhead"]
 assert {"remat", "schedule", "placement"} <= set(report["seconds"])
