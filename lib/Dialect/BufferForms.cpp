@@ -102,13 +102,6 @@ FailureOr<int64_t> ConcatOp::getPartOffset(unsigned index) {
 // Library calls
 //===----------------------------------------------------------------------===//
 
-static LogicalResult checkGemmType(Operation *op, Type elementType) {
-  if (elementType.isF32() || elementType.isF64())
-    return success();
-  return op->emitOpError("has no library routine for element type ")
-         << elementType << "; expected f32 or f64";
-}
-
 /// The matrices of one operand from element `offset` on, as a buffer of
 /// [batch, rows, columns].
 static Value viewMatrices(OpBuilder &builder, Location loc, Value buffer,
@@ -202,8 +195,6 @@ static void buildProduct(OpBuilder &builder, Location loc, Value lhsBuffer,
 
 LogicalResult MatmulOp::buildLibraryCall(OpBuilder &builder, ValueRange inputs,
                                          ValueRange outputs) {
-  if (failed(checkGemmType(*this, getType().getElementType())))
-    return failure();
   buildProduct(builder, getLoc(), inputs[0], inputs[1],
                inputs.size() > 2 ? inputs[2] : Value(), outputs[0],
                getTransposeLhs(), getTransposeRhs(), /*accumulate=*/false);
@@ -215,8 +206,6 @@ std::optional<unsigned> MatmulAddOp::getAccumulatorOperand() { return 0; }
 LogicalResult MatmulAddOp::buildLibraryCall(OpBuilder &builder,
                                             ValueRange inputs,
                                             ValueRange outputs) {
-  if (failed(checkGemmType(*this, getType().getElementType())))
-    return failure();
   buildProduct(builder, getLoc(), inputs[1], inputs[2], /*bias=*/Value(),
                outputs[0], getTransposeLhs(), getTransposeRhs(),
                /*accumulate=*/true);
@@ -227,8 +216,6 @@ LogicalResult LinearOp::buildLibraryCall(OpBuilder &builder, ValueRange inputs,
                                          ValueRange outputs) {
   auto weight = cast<MemRefType>(inputs[1].getType());
   auto result = cast<MemRefType>(outputs[0].getType());
-  if (failed(checkGemmType(*this, result.getElementType())))
-    return failure();
   Value bias = inputs.size() > 2 ? inputs[2] : Value();
   int64_t n = weight.getDimSize(0), k = weight.getDimSize(1), m = 1;
   for (int64_t dim : result.getShape().drop_back())
@@ -377,8 +364,8 @@ LogicalResult GemmOp::verify() {
   MemRefType aType = getA().getType(), bType = getB().getType(),
              cType = getC().getType();
   Type elementType = cType.getElementType();
-  if (!elementType.isF32() && !elementType.isF64())
-    return emitOpError("expects element type f32 or f64, found ")
+  if (!isa<FloatType>(elementType))
+    return emitOpError("expects element type f16, bf16, f32 or f64, found ")
            << elementType;
   for (Value buffer : getOperands())
     if (cast<MemRefType>(buffer.getType()).getElementType() != elementType)

@@ -44,10 +44,10 @@ func.func @mixed(%x: tensor<4xf32>, %y: memref<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @gemm_type(%a: memref<4xf16>) {
-  // expected-error @below {{expects element type f32 or f64, found 'f16'}}
+func.func @gemm_type(%a: memref<4xi32>) {
+  // expected-error @below {{expects element type f16, bf16, f32 or f64, found 'i32'}}
   echo.gemm(%a, %a) outs(%a) {batch = 1 : i64, m = 2 : i64, n = 2 : i64, k = 2 : i64, transpose_a = false, transpose_b = false,
-      stride_a = 0 : i64, stride_b = 0 : i64, stride_c = 0 : i64} : memref<4xf16>, memref<4xf16>, memref<4xf16>
+      stride_a = 0 : i64, stride_b = 0 : i64, stride_c = 0 : i64} : memref<4xi32>, memref<4xi32>, memref<4xi32>
   return
 }
 

@@ -64,14 +64,6 @@ func.func @side_by_side(%x: tensor<4x2xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-func.func @half(%x: tensor<4x4xf16>) -> tensor<4x4xf16> {
-  // expected-error @below {{has no library routine for element type 'f16'; expected f32 or f64}}
-  %0 = echo.matmul %x, %x : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf16>
-  return %0 : tensor<4x4xf16>
-}
-
-// -----
-
 // expected-error @below {{expected argument 0 to be replaced by one result, found results 0 and 1}}
 func.func @twice(%x: tensor<4xf32> {echo.role = "state"})
     -> (tensor<4xf32> {echo.aliases_argument = 0 : i64}, tensor<4xf32> {echo.aliases_argument = 0 : i64}) {

@@ -472,3 +472,22 @@ func.func @accumulator_is_parameter(%w: tensor<4x4xf32> {echo.role = "parameter"
   %s = echo.matmul_add %w, %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %s : tensor<4x4xf32>
 }
+
+// -----
+
+// The same in f16 and bf16.
+// CHECK-LABEL: func.func @half(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<2x3xf16>
+// CHECK-SAME:    %[[W:[^:]*]]: memref<4x3xf16>
+// CHECK-SAME:    %[[B:[^:]*]]: memref<4xf16>
+// CHECK-SAME:    %[[S:[^:]*]]: memref<2x4xbf16>
+// CHECK-SAME:    %[[P:[^:]*]]: memref<2x3xbf16>
+// CHECK-SAME:    %[[Q:[^:]*]]: memref<3x4xbf16>
+func.func @half(%x: tensor<2x3xf16>, %w: tensor<4x3xf16>, %b: tensor<4xf16>,
+                %s: tensor<2x4xbf16>, %p: tensor<2x3xbf16>, %q: tensor<3x4xbf16>) -> (tensor<2x4xf16>, tensor<2x4xbf16>) {
+  // CHECK: echo.gemm(%[[X]], %[[W]], bias %[[B]]) outs(%{{.*}}) {{.*}} : memref<2x3xf16>, memref<4x3xf16>, memref<2x4xf16>, memref<4xf16>
+  %0 = echo.linear %x, %w, %b : (tensor<2x3xf16>, tensor<4x3xf16>, tensor<4xf16>) -> tensor<2x4xf16>
+  // CHECK: echo.gemm(%[[P]], %[[Q]]) outs(%[[S]]) {accumulate = true, {{.*}} : memref<2x3xbf16>, memref<3x4xbf16>, memref<2x4xbf16>
+  %1 = echo.matmul_add %s, %p, %q : (tensor<2x4xbf16>, tensor<2x3xbf16>, tensor<3x4xbf16>) -> tensor<2x4xbf16>
+  return %0, %1 : tensor<2x4xf16>, tensor<2x4xbf16>
+}

@@ -89,10 +89,11 @@ def Echo_GemmOp : Echo_Op<"gemm", [
     For every b < batch: `C_b = op(A_b) op(B_b) + beta * C_b`, or with a bias
     `C_b = op(A_b) op(B_b) + bias` for every row. A_b starts `b * stride_a`
     elements after A, and so on; matrices are row-major and dense: op(A_b) is
-    m x k, op(B_b) k x n, C_b m x n. A stride of 0 repeats the matrix.
+    m x k, op(B_b) k x n, C_b m x n. A stride of 0 repeats the matrix. f16 and
+    bf16 are summed in f32, with the old C_b or the bias, and rounded once.
 
     Constraints:
-    - (C1) f32 or f64, one element type.
+    - (C1) f16, bf16, f32 or f64, one element type.
     - (C2) batch, m, n, k and strides are >= 0.
     - (C3) bias, if given, has n elements.
     - (C4) every matrix lies inside its buffer.

@@ -161,7 +161,8 @@ def EchoBatchSumsPass : Pass<"echo-batch-sums", "::mlir::ModuleOp"> {
     are slices of, a concatenation that they are part of) are read from it; a
     term that has no such neighbours stays a term. Operands that lie nowhere
     together are joined if those of a term have at most as many bytes as its
-    result: adding the term would move as many.
+    result: adding the term would move as many. In f16 and bf16 the whole sum
+    is made in f32 and rounded once, where each term and each addition were.
 
     ```mlir
     %0 = echo.matmul %a, %x {transpose_lhs = true}
@@ -191,7 +192,8 @@ def EchoAccumulateProductsPass
     (AccumulateOpInterface), which a library executes in the tensor's buffer.
     The tensor must be computed before the product and read by nothing else,
     and lie in memory anyway: a library call's result, or a part of a larger
-    tensor. What a kernel computes is left to that kernel to add to.
+    tensor. What a kernel computes is left to that kernel to add to. In f16 and
+    bf16 the product isn't rounded before it is added: the sum is, once.
 
     ```mlir
     %0 = echo.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
