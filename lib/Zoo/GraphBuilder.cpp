@@ -7,14 +7,26 @@
 //===----------------------------------------------------------------------===//
 
 #include "Echo/Zoo/GraphBuilder.h"
+#include "Echo/Dialect/Shapes.h"
 #include "mlir/Dialect/Traits.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::echo;
 using namespace mlir::echo::zoo;
 
-GraphBuilder::GraphBuilder(ModuleOp module, StringRef name)
-    : builder(module.getContext()) {
+static FloatType parseFloatType(OpBuilder &builder, StringRef name) {
+  return llvm::StringSwitch<FloatType>(name)
+      .Case("f64", builder.getF64Type())
+      .Case("f16", builder.getF16Type())
+      .Case("bf16", builder.getBF16Type())
+      .Default(builder.getF32Type());
+}
+
+GraphBuilder::GraphBuilder(ModuleOp module, StringRef name,
+                           StringRef elementType)
+    : builder(module.getContext()),
+      elementType(parseFloatType(builder, elementType)) {
   builder.setInsertionPointToEnd(module.getBody());
   function =
       func::FuncOp::create(builder, NameLoc::get(builder.getStringAttr(name)),
@@ -79,7 +91,7 @@ Value GraphBuilder::parameter(StringRef name, ArrayRef<int64_t> shape,
   Value &value = parameters[fullName];
   if (!value)
     value = addArgument({fullName, "parameter", init},
-                        RankedTensorType::get(shape, f32()));
+                        RankedTensorType::get(shape, elementType));
   return value;
 }
 
@@ -146,9 +158,15 @@ static RankedTensorType broadcastType(Value lhs, Value rhs) {
 }
 
 Value GraphBuilder::constant(ArrayRef<int64_t> shape, double value) {
-  auto type = RankedTensorType::get(shape, f32());
-  return ConstantOp::create(builder, loc(), type,
-                            DenseFPElementsAttr::get(type, float(value)));
+  return constant(shape, value, elementType);
+}
+
+Value GraphBuilder::constant(ArrayRef<int64_t> shape, double value,
+                             FloatType type) {
+  auto tensor = RankedTensorType::get(shape, type);
+  return ConstantOp::create(
+      builder, loc(), tensor,
+      DenseElementsAttr::get(tensor, builder.getFloatAttr(type, value)));
 }
 
 Value GraphBuilder::constantI32(ArrayRef<int64_t> shape, int32_t value) {
@@ -264,7 +282,8 @@ Value GraphBuilder::softmax(Value operand, int64_t axis) {
 Value GraphBuilder::layerNorm(Value operand, Value scale, Value offset) {
   SmallVector<int64_t> shape(shapeOf(operand));
   shape.back() = 1;
-  Type statistics = like(operand, shape);
+  Type statistics = RankedTensorType::get(
+      shape, getAccumulatorType(getElementTypeOrSelf(operand)));
   return LayerNormOp::create(
              builder, loc(),
              TypeRange{operand.getType(), statistics, statistics},
@@ -281,7 +300,8 @@ Value GraphBuilder::embedding(Value table, Value indices) {
 
 Value GraphBuilder::crossEntropy(Value logits, Value labels,
                                  int64_t ignoreLabel, double labelSmoothing) {
-  Type type = like(logits, shapeOf(labels));
+  Type type = RankedTensorType::get(
+      shapeOf(labels), getAccumulatorType(getElementTypeOrSelf(logits)));
   return SoftmaxCrossEntropyOp::create(builder, loc(), type, type, logits,
                                        labels,
                                        builder.getI64IntegerAttr(ignoreLabel),

@@ -148,7 +148,8 @@ Value mlir::echo::zoo::meanCrossEntropy(GraphBuilder &graph, StringRef name,
   Value counted =
       graph.compare(CompareDirection::NE, labels,
                     graph.constantI32({}, static_cast<int32_t>(ignoreLabel)));
-  Value count = graph.reduceSum(graph.convert(counted, graph.f32()), all);
+  auto type = cast<FloatType>(getElementTypeOrSelf(losses));
+  Value count = graph.reduceSum(graph.convert(counted, type), all);
   return graph.div(graph.reduceSum(losses, all),
-                   graph.max(count, graph.constant({}, 1)));
+                   graph.max(count, graph.constant({}, 1, type)));
 }

@@ -35,6 +35,8 @@ public:
                 "rate on embeddings and LSTM outputs, each step", 0, 1);
     options.add("init-scale", initScale,
                 "parameters are uniform in [-scale, scale)", 1e-6, 1e6);
+    options.add("type", type, "element type of parameters and activations",
+                {"f32", "bf16", "f16", "f64"});
   }
 
   StringRef getName() const override { return "lstm-lm"; }
@@ -55,6 +57,7 @@ private:
 
   int64_t batch = 20, length = 35, layers = 2, hidden = 650, embed = 650;
   int64_t vocab = 10000;
+  std::string type = "f32";
   bool tieEmbeddings = false;
   double dropout = 0, initScale = 0.05;
 };
@@ -110,7 +113,7 @@ Value LstmLmModel::project(GraphBuilder &graph,
 }
 
 void LstmLmModel::build(ModuleOp module) const {
-  GraphBuilder graph(module, "lstm_lm");
+  GraphBuilder graph(module, "lstm_lm", type);
   InitAttr words = graph.randintInit(0, vocab);
   Value tokens = graph.input("tokens", {length, batch}, graph.i32(), words);
   Value targets =

@@ -53,6 +53,8 @@ public:
                 "weight of the uniform distribution in the loss", 0, 1);
     options.add("init-scale", initScale,
                 "parameters are uniform in [-scale, scale)", 1e-6, 1e6);
+    options.add("type", type, "element type of parameters and activations",
+                {"f32", "bf16", "f16", "f64"});
   }
 
   StringRef getName() const override { return "nmt"; }
@@ -86,7 +88,7 @@ private:
   /// Dropout is for training alone.
   double rate() const { return mode == "train" ? dropout : 0; }
 
-  std::string mode = "train", attention = "mlp";
+  std::string mode = "train", attention = "mlp", type = "f32";
   int64_t batch = 32, srcLen = 25, tgtLen = 25, hidden = 512, embed = 512;
   int64_t layers = 2, srcVocab = 17191, tgtVocab = 7709;
   bool shareEmbeddings = false, layerNorm = false;
@@ -276,7 +278,7 @@ Value NmtModel::decode(GraphBuilder &graph, Encoded encoded,
 
 void NmtModel::build(ModuleOp module) const {
   bool train = mode == "train";
-  GraphBuilder graph(module, train ? "nmt" : "nmt_decode");
+  GraphBuilder graph(module, train ? "nmt" : "nmt_decode", type);
   Value src = graph.input("src", {srcLen, batch}, graph.i32(),
                           graph.randintInit(0, srcVocab));
   Value lengths = graph.input("src_lengths", {batch}, graph.i32(),

@@ -54,6 +54,8 @@ LM = ["lstm-lm", "--batch=3", "--length=6", "--hidden=8", "--embed=8",
 MODELS = [NMT + ["--layer-norm=" + norm, "--dropout=" + rate]
           for norm in ("true", "false") for rate in ("0", "0.2")]
 MODELS += [LM + ["--dropout=" + rate] for rate in ("0", "0.3")]
+MODELS += [NMT + ["--layer-norm=true", "--dropout=0", "--type=" + element]
+           for element in ("f16", "bf16")]
 
 for number, model in enumerate(MODELS):
     forward, step = path(f"{number}.mlir"), path(f"{number}.step.mlir")

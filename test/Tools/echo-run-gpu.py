@@ -26,6 +26,9 @@ MODELS = {
                               "echo"),
     "lstm-lm": (["lstm-lm", "--batch=2", "--length=3", "--layers=1",
                  "--hidden=8", "--embed=6", "--vocab=13"], "none"),
+    "nmt-bf16": (NMT + ["--layer-norm=true", "--type=bf16"], "echo"),
+    "nmt-f16": (NMT + ["--dropout=0.2", "--type=f16"], "none"),
+    "nmt-f64": (NMT + ["--type=f64"], "echo"),
 }
 
 

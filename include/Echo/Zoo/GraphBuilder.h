@@ -26,8 +26,9 @@ namespace mlir::echo::zoo {
 
 class GraphBuilder {
 public:
-  /// Starts the function `name` at the end of `module`.
-  GraphBuilder(ModuleOp module, StringRef name);
+  /// Starts the function `name` at the end of `module`. Parameters and
+  /// constants have the float type `elementType` ("f32", "bf16", ...).
+  GraphBuilder(ModuleOp module, StringRef name, StringRef elementType);
 
   /// Ops that are built while a scope lives have its name in their location.
   class Scope {
@@ -60,7 +61,7 @@ public:
 
   Value input(StringRef name, ArrayRef<int64_t> shape, Type elementType,
               InitAttr init, StringRef role = "input");
-  /// An f32 parameter. The same name again gives the same value.
+  /// The same name again gives the same value.
   Value parameter(StringRef name, ArrayRef<int64_t> shape, InitAttr init);
 
   InitAttr constantInit(double value) const;
@@ -70,6 +71,7 @@ public:
   // Ops; result types follow from the operands.
 
   Value constant(ArrayRef<int64_t> shape, double value);
+  Value constant(ArrayRef<int64_t> shape, double value, FloatType type);
   Value constantI32(ArrayRef<int64_t> shape, int32_t value);
   Value iota(ArrayRef<int64_t> shape, Type elementType, int64_t dimension);
   Value add(Value lhs, Value rhs);
@@ -91,7 +93,7 @@ public:
   Value softmax(Value operand, int64_t axis);
   Value layerNorm(Value operand, Value scale, Value offset);
   Value embedding(Value table, Value indices);
-  /// The loss per position.
+  /// The loss per position, in f32 for f16 and bf16.
   Value crossEntropy(Value logits, Value labels, int64_t ignoreLabel,
                      double labelSmoothing);
   /// The new hidden and cell state.
@@ -104,7 +106,6 @@ public:
   func::FuncOp finish(Value result, StringRef resultName, bool isLoss);
 
   static ArrayRef<int64_t> shapeOf(Value value);
-  Type f32() { return builder.getF32Type(); }
   Type i32() { return builder.getI32Type(); }
 
 private:
@@ -120,6 +121,7 @@ private:
   RankedTensorType like(Value value, ArrayRef<int64_t> shape) const;
 
   OpBuilder builder;
+  FloatType elementType;
   func::FuncOp function;
   std::string scope;
   std::optional<int64_t> timeStep;
