@@ -98,6 +98,8 @@ Blas::Blas(Device &device, Stream stream, void *workspace,
   check(library.create(&handle), "cublasCreate");
   try {
     check(library.setStream(handle, stream), "cublasSetStream");
+    // Parts of a sum of f16 or bf16 stay f32 until they are added up.
+    check(library.setMathMode(handle, kMathPartialSums), "cublasSetMathMode");
     // Only after the stream, which takes the workspace away.
     if (workspaceBytes != 0)
       check(library.setWorkspace(handle, workspace, workspaceBytes),
@@ -215,6 +217,12 @@ Blas::BiasPlan &Blas::planBias(const GemmParameters &gemm,
   BlasStatus status =
       library.preferenceSet(preference, kPreferenceWorkspace, &workspaceBytes,
                             sizeof(workspaceBytes));
+  if (status == kSuccess) {
+    // As cublasSetMathMode: parts of a sum in its own type.
+    uint32_t reduction = kReductionCompute;
+    status = library.preferenceSet(preference, kPreferenceReduction, &reduction,
+                                   sizeof(reduction));
+  }
   const int attributes[] = {kPreferenceAlignmentA, kPreferenceAlignmentB,
                             kPreferenceAlignmentC, kPreferenceAlignmentD};
   for (int i = 0; i < 4 && status == kSuccess; ++i) {

@@ -144,6 +144,7 @@ enum : int {
   kOpN = 0,
   kOpT = 1,
   kGemmDefault = -1,         // CUBLAS_GEMM_DEFAULT
+  kMathPartialSums = 16,     // CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION
   kMatmulTransA = 3,         // CUBLASLT_MATMUL_DESC_TRANSA
   kMatmulTransB = 4,         // CUBLASLT_MATMUL_DESC_TRANSB
   kMatmulEpilogue = 7,       // CUBLASLT_MATMUL_DESC_EPILOGUE
@@ -152,6 +153,8 @@ enum : int {
   kLayoutBatchCount = 5,     // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT
   kLayoutBatchStride = 6,    // CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET
   kPreferenceWorkspace = 1,  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+  kPreferenceReduction = 3,  // CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK
+  kReductionCompute = 2,     // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
   kPreferenceAlignmentA = 5, // CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES
   kPreferenceAlignmentB = 6,
   kPreferenceAlignmentC = 7,
@@ -164,6 +167,7 @@ enum : int {
   X(destroy, cublasDestroy_v2, (BlasHandle))                                   \
   X(setStream, cublasSetStream_v2, (BlasHandle, Stream))                       \
   X(setWorkspace, cublasSetWorkspace_v2, (BlasHandle, void *, size_t))         \
+  X(setMathMode, cublasSetMathMode, (BlasHandle, int))                         \
   X(gemmStridedBatched, cublasGemmStridedBatchedEx,                            \
     (BlasHandle, int, int, int, int, int, const void *, const void *, int,     \
      int, long long, const void *, int, int, long long, const void *, void *,  \

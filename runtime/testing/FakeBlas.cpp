@@ -37,8 +37,9 @@ namespace echo::cuda {
 struct BlasContextTag {
   Context context;
   Stream stream = nullptr;
-  char *workspace = nullptr;
+  void *workspace = nullptr;
   size_t workspaceBytes = 0;
+  int mathMode = 0; // CUBLAS_DEFAULT_MATH
 };
 struct MatmulDescTag {
   int computeType, scaleType;
@@ -55,12 +56,16 @@ struct MatrixLayoutTag {
 };
 struct MatmulPreferenceTag {
   uint64_t workspaceBytes = 0;
+  uint32_t reductions = 7; // CUBLASLT_REDUCTION_SCHEME_MASK
   uint32_t alignments[4] = {256, 256, 256, 256};
 };
 
 } // namespace echo::cuda
 
 namespace {
+
+// What the numbers of an algorithm are, after four alignments.
+enum { kAlgorithmWorkspace = 4, kAlgorithmCompute, kAlgorithmReductions };
 
 // cublasStatus_t.
 enum : BlasStatus {
@@ -80,12 +85,43 @@ struct Operand {
   int64_t rows, columns, leading, stride;
 };
 
+/// How a product is computed.
+struct Method {
+  Stream stream;
+  void *workspace;
+  size_t workspaceBytes;
+  int computeType;
+  bool roundsParts; ///< partial sums may take the type of C
+};
+
+/// Whether the library sums products of this type so.
+bool takes(int type, int computeType) {
+  if (type == kTypeF64)
+    return computeType == kComputeF64;
+  return computeType == kComputeF32 ||
+         (computeType == kComputeFastTF32 && type == kTypeF32);
+}
+
+/// As cuBLAS takes it: its place in device memory.
+BlasStatus checkWorkspace(FakeState &state, void *workspace, size_t bytes) {
+  constexpr uintptr_t kAlignment = 256;
+  if (bytes == 0)
+    return 0;
+  if (reinterpret_cast<uintptr_t>(workspace) % kAlignment != 0 ||
+      state.checkDevice(reinterpret_cast<DeviceAddress>(workspace), bytes,
+                        "a workspace"))
+    return kBlasInvalidValue;
+  return 0;
+}
+
 /// Appends C = op(A) op(B) + beta C, or with the bias of C's rows, to a stream.
-BlasStatus multiply(FakeState &state, BlasContextTag &handle, Stream stream,
-                    int type, int transA, int transB, Operand a, Operand b,
-                    Operand c, int batch, bool accumulate, const void *bias) {
+BlasStatus multiply(FakeState &state, const Method &method, int type,
+                    int transA, int transB, Operand a, Operand b, Operand c,
+                    int batch, bool accumulate, const void *bias) {
   if (state.isDue("fail_blas"))
     return kBlasExecutionFailed;
+  if (!takes(type, method.computeType))
+    return kBlasNotSupported;
   DataType dataType;
   switch (type) {
   case kTypeF32:
@@ -138,14 +174,16 @@ BlasStatus multiply(FakeState &state, BlasContextTag &handle, Stream stream,
   gemm.strideC = c.stride;
   gemm.accumulate = accumulate;
   GemmOperands operands{b.data, a.data, bias, const_cast<void *>(c.data)};
-  char *workspace = handle.workspace;
-  size_t workspaceBytes = handle.workspaceBytes;
-  Result result = state.enqueue(stream, [=, &state] {
+  bool isHalf = type == kTypeF16 || type == kTypeBF16;
+  Result result = state.enqueue(method.stream, [=, &state] {
     static ThreadPool pool(1);
-    std::fill_n(workspace, workspaceBytes, char(0xff));
+    std::fill_n(static_cast<char *>(method.workspace), method.workspaceBytes,
+                char(0xff));
     runGemm(pool, gemm, operands);
     ++state.counters["products"];
     state.counters["epilogues"] += bias != nullptr;
+    state.counters["tf32_products"] += method.computeType == kComputeFastTF32;
+    state.counters["rounded_sums"] += isHalf && method.roundsParts;
     return Result(kSuccess);
   });
   return result == kSuccess ? 0 : kBlasExecutionFailed;
@@ -224,13 +262,17 @@ BlasStatus setStreamFake(BlasHandle handle, Stream stream) {
 
 BlasStatus setWorkspaceFake(BlasHandle handle, void *workspace, size_t bytes) {
   BlasCall call;
-  constexpr uintptr_t kAlignment = 256;
-  if (reinterpret_cast<uintptr_t>(workspace) % kAlignment != 0 ||
-      call.state.checkDevice(reinterpret_cast<DeviceAddress>(workspace), bytes,
-                             "a workspace"))
-    return kBlasInvalidValue;
-  handle->workspace = static_cast<char *>(workspace);
+  if (BlasStatus status = checkWorkspace(call.state, workspace, bytes))
+    return status;
+  handle->workspace = workspace;
   handle->workspaceBytes = bytes;
+  return 0;
+}
+
+BlasStatus setMathModeFake(BlasHandle handle, int mode) {
+  if (mode != 0 && mode != kMathPartialSums)
+    return kBlasInvalidValue;
+  handle->mathMode = mode;
   return 0;
 }
 
@@ -248,10 +290,13 @@ BlasStatus gemmStridedBatchedFake(BlasHandle handle, int transA, int transB,
     return isDouble ? *static_cast<const double *>(scale)
                     : *static_cast<const float *>(scale);
   };
-  if (typeA != typeB || typeA != typeC || isDouble != (typeA == kTypeF64) ||
-      read(alpha) != 1 || (read(beta) != 0 && read(beta) != 1))
+  if (typeA != typeB || typeA != typeC || read(alpha) != 1 ||
+      (read(beta) != 0 && read(beta) != 1) || algorithm != kGemmDefault)
     return kBlasNotSupported;
-  return multiply(call.state, *handle, handle->stream, typeA, transA, transB,
+  return multiply(call.state,
+                  {handle->stream, handle->workspace, handle->workspaceBytes,
+                   computeType, handle->mathMode != kMathPartialSums},
+                  typeA, transA, transB,
                   {a, transA ? k : m, transA ? m : k, leadingA, strideA},
                   {b, transB ? n : k, transB ? k : n, leadingB, strideB},
                   {c, m, n, leadingC, strideC}, batch, read(beta) == 1,
@@ -310,6 +355,8 @@ BlasStatus preferenceSetFake(MatmulPreference preference, int attribute,
                              const void *value, size_t bytes) {
   if (attribute == kPreferenceWorkspace)
     return readAttribute(preference->workspaceBytes, value, bytes);
+  if (attribute == kPreferenceReduction)
+    return readAttribute(preference->reductions, value, bytes);
   if (attribute >= kPreferenceAlignmentA && attribute <= kPreferenceAlignmentD)
     return readAttribute(
         preference->alignments[attribute - kPreferenceAlignmentA], value,
@@ -317,7 +364,8 @@ BlasStatus preferenceSetFake(MatmulPreference preference, int attribute,
   return kBlasInvalidValue;
 }
 
-/// An algorithm remembers which alignments it was promised.
+/// An algorithm remembers which alignments and how much workspace it was
+/// promised, the type of its sums, and how parts of them may be added up.
 BlasStatus matmulHeuristicFake(BlasHandle, MatmulDesc desc, MatrixLayout a,
                                MatrixLayout, MatrixLayout, MatrixLayout,
                                MatmulPreference preference, int requested,
@@ -326,16 +374,24 @@ BlasStatus matmulHeuristicFake(BlasHandle, MatmulDesc desc, MatrixLayout a,
   *count = 0;
   if (requested < 1 || desc->epilogue != kEpilogueBias)
     return kBlasInvalidValue;
-  if (call.state.settings["has_epilogue"] == 0 || a->type == kTypeF64)
+  if (call.state.settings["has_epilogue"] == 0 || a->type == kTypeF64 ||
+      !takes(a->type, desc->computeType))
     return kBlasNotSupported;
+  // cuBLASLt says in either way that it has none.
+  if (call.state.settings["has_epilogue"] == 2)
+    return 0;
   *found = {};
   for (int i = 0; i < 4; ++i)
     found->algorithm.data[i] = preference->alignments[i];
+  found->algorithm.data[kAlgorithmWorkspace] = preference->workspaceBytes;
+  found->algorithm.data[kAlgorithmCompute] = desc->computeType;
+  found->algorithm.data[kAlgorithmReductions] = preference->reductions;
+  found->workspaceBytes = preference->workspaceBytes;
   *count = 1;
   return 0;
 }
 
-BlasStatus matmulFake(BlasHandle handle, MatmulDesc desc, const void *alpha,
+BlasStatus matmulFake(BlasHandle, MatmulDesc desc, const void *alpha,
                       const void *a, MatrixLayout layoutA, const void *b,
                       MatrixLayout layoutB, const void *beta, const void *c,
                       MatrixLayout layoutC, void *d, MatrixLayout layoutD,
@@ -344,9 +400,20 @@ BlasStatus matmulFake(BlasHandle handle, MatmulDesc desc, const void *alpha,
   BlasCall call;
   if (*static_cast<const float *>(alpha) != 1 ||
       *static_cast<const float *>(beta) != 0 || c != d || !algorithm ||
-      layoutC != layoutD || workspace != handle->workspace ||
-      workspaceBytes != handle->workspaceBytes)
+      layoutC != layoutD || desc->scaleType != kTypeF32 ||
+      desc->epilogue != kEpilogueBias)
     return kBlasNotSupported;
+  if (BlasStatus status =
+          checkWorkspace(call.state, workspace, workspaceBytes))
+    return status;
+  if (workspaceBytes < algorithm->data[kAlgorithmWorkspace] ||
+      desc->computeType !=
+          static_cast<int>(algorithm->data[kAlgorithmCompute])) {
+    call.state.misuse(kInvalidValue,
+                      "an algorithm has less workspace than it was promised, "
+                      "or is for other sums");
+    return kBlasInvalidValue;
+  }
   const void *pointers[] = {a, b, c, d};
   for (int i = 0; i < 4; ++i)
     if (algorithm->data[i] == 0 ||
@@ -360,7 +427,10 @@ BlasStatus matmulFake(BlasHandle handle, MatmulDesc desc, const void *alpha,
                    static_cast<int64_t>(layout->columns), layout->leading,
                    layout->stride};
   };
-  return multiply(call.state, *handle, stream, layoutA->type, desc->transA,
-                  desc->transB, operand(a, layoutA), operand(b, layoutB),
+  return multiply(call.state,
+                  {stream, workspace, workspaceBytes, desc->computeType,
+                   algorithm->data[kAlgorithmReductions] != kReductionCompute},
+                  layoutA->type, desc->transA, desc->transB,
+                  operand(a, layoutA), operand(b, layoutB),
                   operand(d, layoutD), layoutD->count, false, desc->bias);
 }

@@ -34,13 +34,15 @@
 //   fail_instantiate   n: the n-th instantiation of a graph fails
 //   fail_capture       n: the n-th end of a capture fails
 //   fail_blas          n: the n-th product is refused
-//   has_epilogue       0: cuBLASLt has no algorithm
+//   has_epilogue       0: cuBLASLt refuses to look for an algorithm, 2: it
+//                      finds none
 //   has_energy         0: NVML doesn't know the energy
 // Counters are what is alive (contexts, allocations, allocated_bytes,
 // host_allocations, modules, streams, events, graphs, graph_execs,
 // blas_handles, blas_descriptors, nvml_users), what was left in released
 // contexts (leaks), what was done (launches, graph_launches, products,
-// epilogues), and misuse.
+// epilogues, tf32_products: of f32 rounded to TF32, rounded_sums: of f16 or
+// bf16 whose partial sums may be rounded), and misuse.
 //
 // A launch's array of parameters has to stay until the launch has run, and as
 // long as its graph: nobody here knows how many they are.

@@ -123,8 +123,9 @@ void FakeState::reset() {
               {"fail_host_alloc", 0},  {"fail_launch", 0},  {"fault_launch", 0},
               {"fail_instantiate", 0}, {"fail_capture", 0}, {"fail_blas", 0},
               {"has_epilogue", 1},     {"has_energy", 1}};
-  for (const char *name : {"leaks", "launches", "graph_launches", "products",
-                           "epilogues", "misuse"})
+  for (const char *name :
+       {"leaks", "launches", "graph_launches", "products", "epilogues",
+        "tf32_products", "rounded_sums", "misuse"})
     counters[name] = 0;
   message.clear();
   const char *given = std::getenv("ECHO_FAKE_CUDA");

@@ -61,6 +61,7 @@ static_assert(
     own::kComputeFastTF32 == CUBLAS_COMPUTE_32F_FAST_TF32 &&
     own::kOpN == CUBLAS_OP_N && own::kOpT == CUBLAS_OP_T &&
     own::kGemmDefault == CUBLAS_GEMM_DEFAULT &&
+    own::kMathPartialSums == CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION &&
     own::kMatmulTransA == CUBLASLT_MATMUL_DESC_TRANSA &&
     own::kMatmulTransB == CUBLASLT_MATMUL_DESC_TRANSB &&
     own::kMatmulEpilogue == CUBLASLT_MATMUL_DESC_EPILOGUE &&
@@ -69,6 +70,8 @@ static_assert(
     own::kLayoutBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&
     own::kLayoutBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
     own::kPreferenceWorkspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES &&
+    own::kPreferenceReduction == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK &&
+    own::kReductionCompute == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE &&
     own::kPreferenceAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
     own::kPreferenceAlignmentB == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES &&
     own::kPreferenceAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&

@@ -192,10 +192,22 @@ void addGemm(Program &p, const GemmParameters &gemm, bool hasBias) {
                      firstParameter, 11, 0, 1, 1, 0, 0});
 }
 
-TEST_F(CudaSession, ProductsOfAllKinds) {
-  // Batches of c lie 40 elements apart, and a matrix takes 30 of them.
-  Program cpu = makeGemmProgram("cpu"), gpu = makeGemmProgram("cuda");
+/// What products of every type, transposed or not, plain, accumulating or with
+/// a bias, alone or in batches, give on the device, in two steps. Batches of c
+/// lie 40 elements apart, and a matrix takes 30 of them.
+struct AllProducts {
+  AllProducts(Folder &folder);
+  /// Compares c of all with the CPU's.
+  void check(Session &session) const;
+
   std::vector<GemmParameters> gemms;
+  std::string cpuPath, gpuPath;
+};
+
+AllProducts::AllProducts(Folder &folder)
+    : cpuPath(folder.path("cpu-gemms.so")),
+      gpuPath(folder.path("gpu-gemms.so")) {
+  Program cpu = makeGemmProgram("cpu"), gpu = makeGemmProgram("cuda");
   for (DataType type :
        {DataType::F32, DataType::F64, DataType::F16, DataType::BF16})
     for (int transposes = 0; transposes < 4; ++transposes)
@@ -217,16 +229,37 @@ TEST_F(CudaSession, ProductsOfAllKinds) {
             addGemm(cpu, gemm, kind == 2);
             addGemm(gpu, gemm, kind == 2);
           }
-  compileArtifact(folder->path("cpu-gemms.so"), "", cpu.serialize());
-  compileGpuArtifact(folder->path("gpu-gemms.so"), gpu, {});
-  Session expected(folder->path("cpu-gemms.so"));
-  Session session = open(folder->path("gpu-gemms.so"));
+  // The workspace, and a state that it is copied to at the end.
+  constexpr uint64_t kWorkspaceBytes = 1024;
+  gpu.workspaceOffset = gpu.arenaBytes;
+  gpu.workspaceBytes = kWorkspaceBytes;
+  gpu.arenaBytes += kWorkspaceBytes;
+  auto firstOperand = static_cast<uint32_t>(gpu.operands.size());
+  auto firstParameter = static_cast<uint32_t>(gpu.parameters.size());
+  auto region = static_cast<uint32_t>(gpu.tensors.size() + 1);
+  gpu.tensors.push_back({"workspace", Role::State, DataType::I8,
+                         {int64_t(kWorkspaceBytes)}, kWorkspaceBytes,
+                         {region, 0}, {InitKind::Constant, 0, 0}, false});
+  gpu.operands.push_back({0, gpu.workspaceOffset});
+  gpu.operands.push_back({region, 0});
+  gpu.parameters.push_back(kWorkspaceBytes);
+  gpu.calls.push_back({CallKind::Copy, 0, 0, firstOperand, 2, firstParameter, 1,
+                       0, 1, 1, 0, 0});
+  compileArtifact(cpuPath, "", cpu.serialize());
+  compileGpuArtifact(gpuPath, gpu, {});
+}
+
+void AllProducts::check(Session &session) const {
+  Session expected(cpuPath);
   for (Session *each : {&expected, &session}) {
     each->initialize(1);
     each->step();
     each->step();
   }
   EXPECT_EQ(session.statistics().graph_steps, 1u);
+  // The library has all of the part that is set aside for it: the fake one
+  // fills it.
+  EXPECT_EQ(session.get<int8_t>("workspace"), std::vector<int8_t>(1024, -1));
   for (size_t i = 0; i < gemms.size(); ++i) {
     std::string name = "c" + std::to_string(i);
     auto elementBytes = bytesOf(static_cast<DataType>(gemms[i].dataType));
@@ -239,6 +272,46 @@ TEST_F(CudaSession, ProductsOfAllKinds) {
                   c[batch * 40 * elementBytes + byte])
             << "product " << i;
   }
+}
+
+// Of the 4 * 4 * 3 * 2 * 2 products half have k = 7, the others no terms and so
+// no call of the library. A fourth of the former are f32, as many of each other
+// type, and a third have a bias. Two steps.
+TEST_F(CudaSession, ProductsOfAllKinds) {
+  AllProducts products(*folder);
+  Session session = open(products.gpuPath);
+  products.check(session);
+  EXPECT_EQ(fake->get("products"), 2 * 96);
+  // None for f64.
+  EXPECT_EQ(fake->get("epilogues"), 2 * 24);
+  EXPECT_EQ(fake->get("tf32_products"), 0);
+  EXPECT_EQ(fake->get("rounded_sums"), 0);
+}
+
+TEST_F(CudaSession, ProductsOfAllKindsWithoutEpilogue) {
+  AllProducts products(*folder);
+  for (int how : {0, 2}) {
+    fake->reset();
+    fake->set("has_epilogue", how);
+    Session session = open(products.gpuPath);
+    products.check(session);
+    EXPECT_EQ(fake->get("products"), 2 * 96);
+    EXPECT_EQ(fake->get("epilogues"), 0);
+    EXPECT_EQ(fake->get("rounded_sums"), 0);
+  }
+}
+
+TEST_F(CudaSession, TF32IsAChoice) {
+  // The fake library only counts what was asked for.
+  AllProducts products(*folder);
+  echo_session_options options{};
+  options.device = "cuda";
+  options.allow_tf32 = 1;
+  Session session(products.gpuPath, options);
+  products.check(session);
+  EXPECT_EQ(fake->get("products"), 2 * 96);
+  EXPECT_EQ(fake->get("tf32_products"), 2 * 24);
+  EXPECT_EQ(fake->get("epilogues"), 2 * 24);
 }
 
 TEST_F(CudaSession, OperandsThatAreAlignedOtherwise) {
