@@ -77,6 +77,8 @@ std::string mlir::echo::resolveTarget(ArtifactOptions &options) {
   } else if (options.target == "cuda") {
     if (options.chips.empty())
       options.chips = {kDefaultChip.str()};
+  } else if (StringRef(options.target).starts_with("cuda:")) {
+    return "'" + options.target + "' is a device; the target is cuda";
   } else if (!options.chips.empty()) {
     return "the target " + options.target + " has no chips";
   }

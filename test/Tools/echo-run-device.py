@@ -38,7 +38,11 @@ class Device(unittest.TestCase):
                                       "the device 'cuda:1' runs"),
                 (["--device=sim"], "isn't what the device 'sim' runs"),
                 (["--device=cpu", "--target=interpreter"],
-                 "--device needs a compiled step")):
+                 "--device needs a compiled step"),
+                (["--allow-tf32", "--target=interpreter"],
+                 "--allow-tf32 needs a compiled step"),
+                (["--target=cuda:1"], "'cuda:1' is a device; expected "
+                                      "--target=cuda --device=cuda:1")):
             result = run(*options)
             self.assertEqual(result.returncode, 1)
             self.assertIn(text, result.stderr)

@@ -46,8 +46,8 @@ namespace {
 
 class ArtifactStep : public Step {
 public:
-  ArtifactStep(const std::string &path, int threads, const std::string &device)
-      : session(path, threads, device) {
+  ArtifactStep(const std::string &path, const echo_session_options &options)
+      : session(path, options) {
     for (const echo_tensor_info &info : session.tensors()) {
       Tensor tensor;
       tensor.name = info.name;
@@ -113,7 +113,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Step> run::openArtifact(const std::string &path, int threads,
-                                        const std::string &device) {
-  return std::make_unique<ArtifactStep>(path, threads, device);
+std::unique_ptr<Step> run::openArtifact(const std::string &path,
+                                        const echo_session_options &options) {
+  return std::make_unique<ArtifactStep>(path, options);
 }

@@ -11,6 +11,7 @@
 
 #include "Profile.h"
 #include "Program.h"
+#include "echo_runtime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <memory>
@@ -82,9 +83,8 @@ protected:
   std::vector<Tensor> list;
 };
 
-/// Opens an artefact on a device (echo_session_options).
-std::unique_ptr<Step> openArtifact(const std::string &path, int threads,
-                                   const std::string &device);
+std::unique_ptr<Step> openArtifact(const std::string &path,
+                                   const echo_session_options &options);
 
 /// A function of Echo ops on the reference interpreter: f64, or the declared
 /// types if `exact`. The function's module outlives the step.

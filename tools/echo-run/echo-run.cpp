@@ -47,6 +47,18 @@ namespace {
 enum class Target { CPU, Interpreter, Sim, CUDA };
 enum class Precision { Exact, F64 };
 
+/// A device in place of a target is told from a name that means nothing.
+struct TargetParser : cl::parser<Target> {
+  using cl::parser<Target>::parser;
+  bool parse(cl::Option &option, llvm::StringRef name, llvm::StringRef argument,
+             Target &value) {
+    if (argument.starts_with("cuda:"))
+      return option.error("'" + argument + "' is a device; expected " +
+                          "--target=cuda --device=" + argument);
+    return cl::parser<Target>::parse(option, name, argument, value);
+  }
+};
+
 struct Options {
   Options() : cache(category) {}
 
@@ -57,7 +69,7 @@ struct Options {
   cl::opt<std::string> entry{
       "entry", cl::cat(category), cl::value_desc("function"),
       cl::desc("Function to run; default: the only public one")};
-  cl::opt<Target> target{
+  cl::opt<Target, /*ExternalStorage=*/false, TargetParser> target{
       "target", cl::cat(category), cl::init(Target::CPU),
       cl::desc("What runs it:"),
       cl::values(
@@ -74,6 +86,9 @@ struct Options {
       "device", cl::cat(category), cl::value_desc("cpu|sim|cuda[:N]"),
       cl::desc("Device that runs a compiled step (default: what it was "
                "compiled for)")};
+  cl::opt<bool> allowTF32{
+      "allow-tf32", cl::cat(category), cl::init(false),
+      cl::desc("Let products of f32 on cuda round their operands to TF32")};
   cl::opt<Precision> precision{
       "precision", cl::cat(category), cl::init(Precision::Exact),
       cl::desc("How the interpreter computes:"),
@@ -231,6 +246,14 @@ const char *targetName(Target target) {
   return "unknown";
 }
 
+echo_session_options sessionOptions(const Options &options) {
+  echo_session_options session{};
+  session.threads = static_cast<int32_t>(options.threads);
+  session.device = options.device.c_str();
+  session.allow_tf32 = options.allowTF32;
+  return session;
+}
+
 /// The step of a graph, compiled or out of the cache.
 std::unique_ptr<Step>
 compile(llvm::StringRef content, const Options &options,
@@ -284,8 +307,7 @@ compile(llvm::StringRef content, const Options &options,
     phases.add("cache");
   }
   // The loader keeps what it has mapped: the file may go.
-  std::unique_ptr<Step> step =
-      openArtifact(path, static_cast<int>(options.threads), options.device);
+  std::unique_ptr<Step> step = openArtifact(path, sessionOptions(options));
   phases.add("load");
   return step;
 }
@@ -367,6 +389,8 @@ void runTool(const Options &options) {
     throwInvalid("--profile needs a compiled step");
   if (options.device.getNumOccurrences() && interpreted)
     throwInvalid("--device needs a compiled step");
+  if (options.allowTF32 && interpreted)
+    throwInvalid("--allow-tf32 needs a compiled step");
   if (training.profile && training.steps == 0)
     throwInvalid("--profile needs a step to run");
 
@@ -382,8 +406,7 @@ void runTool(const Options &options) {
                    "' is compiled: --target=interpreter, --entry, --optimizer, "
                    "--strategy and --plan take an .mlir file");
     checkOutputs(training);
-    step = openArtifact(options.model, static_cast<int>(options.threads),
-                        options.device);
+    step = openArtifact(options.model, sessionOptions(options));
   } else if (interpreted) {
     model = std::make_unique<Model>(content, options.model);
     auto function = mlir::echo::findFunction(model->get(), options.entry);
