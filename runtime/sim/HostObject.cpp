@@ -19,10 +19,10 @@
 
 using namespace echo::sim;
 
-namespace {
-
 /// A file that is gone once it is closed, with a path that the loader can open.
-class TemporaryFile {
+/// The loader takes a path that it has for the object that it has: the path
+/// stays this file's as long as the object is loaded.
+class HostObject::TemporaryFile {
 public:
   TemporaryFile() {
     descriptor = memfd_create("echo-kernels", MFD_CLOEXEC);
@@ -69,7 +69,7 @@ private:
   bool isNamed = false;
 };
 
-} // namespace
+HostObject::HostObject() = default;
 
 HostObject::~HostObject() {
   if (handle)
@@ -77,10 +77,10 @@ HostObject::~HostObject() {
 }
 
 std::string HostObject::load(std::string_view bytes) {
-  TemporaryFile file;
-  if (!file.write(bytes))
+  file = std::make_unique<TemporaryFile>();
+  if (!file->write(bytes))
     return std::string("can't write a temporary file: ") + std::strerror(errno);
-  handle = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  handle = dlopen(file->path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return dlerror();
   std::string error = readSymbols();

@@ -12,6 +12,7 @@
 #include "sim/Device.h"
 #include "sim/Simulator.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,7 @@ namespace echo::sim {
 /// same time, one only on one thread.
 class HostObject {
 public:
-  HostObject() = default;
+  HostObject();
   ~HostObject();
   HostObject(const HostObject &) = delete;
   HostObject &operator=(const HostObject &) = delete;
@@ -35,8 +36,10 @@ public:
   const echo_sim_kernel *find(std::string_view name) const;
 
 private:
+  class TemporaryFile;
   std::string readSymbols();
 
+  std::unique_ptr<TemporaryFile> file;
   void *handle = nullptr;
   const echo_sim_kernel *kernels = nullptr;
   uint64_t numKernels = 0;

@@ -120,6 +120,23 @@ TEST_F(SimSession, FaultsAreErrorsOfTheStep) {
   }
 }
 
+TEST_F(SimSession, SeveralSteps) {
+  // Each has its own kernels, however many are open.
+  std::string path = folder->path("another.so");
+  compileGpuStep(*folder, path, /*fault=*/4);
+  Session first(folder->path("gpu.so")), second(path),
+      third(folder->path("gpu.so"));
+  Session expected(folder->path("cpu.so"));
+  for (Session *session : {&expected, &first, &second, &third})
+    session->initialize(7);
+  expected.step();
+  EXPECT_ERROR(ECHO_DEVICE_ERROR, "divergent barrier", second.step());
+  for (Session *session : {&first, &third}) {
+    session->step();
+    EXPECT_EQ(session->get<float>("w"), expected.get<float>("w"));
+  }
+}
+
 TEST_F(SimSession, RacesCanBeLeftOut) {
   std::string path = folder->path("race.so");
   compileGpuStep(*folder, path, 2);
