@@ -331,6 +331,7 @@ void CudaBackend::prepare() {
 void CudaBackend::run() {
   Device::Use use(*device);
   bool isReplayed = !profiling && resources.graph;
+  auto begin = std::chrono::steady_clock::now();
   try {
     if (isReplayed)
       device->checkCapturing(
@@ -346,6 +347,7 @@ void CudaBackend::run() {
     synchronize();
     throw;
   }
+  issueSeconds = std::chrono::steady_clock::now() - begin;
   synchronize();
   if (profiling)
     readTimes();
@@ -413,6 +415,7 @@ void CudaBackend::setProfiling(bool enabled) {
 void CudaBackend::fillStatistics(echo_statistics &statistics) const {
   statistics.device_bytes = allocatedBytes;
   statistics.graph_steps = graphSteps;
+  statistics.last_issue_seconds = issueSeconds.count();
   Device::Use use(*device);
   device->memoryInfo(statistics.device_free_bytes,
                      statistics.device_total_bytes);

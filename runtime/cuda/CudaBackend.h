@@ -22,6 +22,8 @@
 #include "cuda/Device.h"
 #include "cuda/Monitor.h"
 
+#include <chrono>
+
 namespace echo::cuda {
 
 class CudaBackend final : public Backend {
@@ -97,6 +99,7 @@ private:
   bool profiling = false;
   Vector<CallTime> callTimes;
   uint64_t allocatedBytes = 0, graphSteps = 0;
+  std::chrono::duration<double> issueSeconds{0}; ///< of the last run
   std::optional<double> firstJoules;
 };
 

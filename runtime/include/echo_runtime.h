@@ -106,6 +106,8 @@ typedef struct echo_statistics {
   uint64_t graph_steps;        /* steps that were replayed as a CUDA graph */
   double power_watts;          /* now */
   double energy_joules;        /* that the device took since the first step */
+  double last_issue_seconds;   /* of the last step: until the host had handed
+                                  all of its work to the device */
 } echo_statistics;
 
 typedef enum echo_call_kind {

@@ -65,3 +65,14 @@ int totalEnergyNvml(NvmlDevice device, unsigned long long *millijoules) {
   *millijoules = static_cast<unsigned long long>(seconds.count() * kMilliwatts);
   return 0;
 }
+
+// The runtime asks the driver instead; benchmarks/gpu/monitor.py asks NVML.
+extern "C" __attribute__((visibility("default"))) int
+nvmlDeviceGetMemoryInfo(NvmlDevice, unsigned long long *totalFreeUsed) {
+  FakeState &state = FakeState::get();
+  std::lock_guard lock(state.mutex);
+  totalFreeUsed[0] = state.settings["memory"];
+  totalFreeUsed[2] = state.memory.allocatedBytes();
+  totalFreeUsed[1] = totalFreeUsed[0] - totalFreeUsed[2];
+  return 0;
+}

@@ -499,6 +499,9 @@ TEST_F(CudaSession, Statistics) {
   EXPECT_EQ(statistics.power_watts, 100);
   EXPECT_EQ(statistics.energy_joules, 0);
   session.step();
+  EXPECT_GT(session.statistics().last_issue_seconds, 0);
+  EXPECT_LT(session.statistics().last_issue_seconds,
+            session.statistics().last_step_seconds);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   // 100 watts over at least 20 ms.
   EXPECT_GE(session.statistics().energy_joules, 1.9);
