@@ -3,41 +3,51 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The parts of check.sh, each in a process of its own:
 
-    check.py PART FOLDER          writes FOLDER/PART.json, also half-way
-    check.py report FOLDER OUTPUT
+    check.py PART FOLDER SECONDS  writes FOLDER/PART.json, also half-way
+
+Python's own library is enough, but for PyTorch's part.
 """
 
 import ctypes
+import glob
+import importlib.util
 import json
+import math
 import os
+import platform
 import shutil
-import statistics
-import subprocess
 import sys
 import time
 
-import numpy as np
-
-import cases
+import processes
+from monitor import Monitor, difference, time_steps
+from values import FLOATS, load, numbers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEVICE = os.environ.get("ECHO_DEVICE", "cuda")
-SETTLING, STEPS = 5, 30
-# Parts whose failure is Echo's.
-DECIDING = ("kernels", "models", "sanitizer", "timing")
-PARTS = ("machine",) + DECIDING + ("pytorch",)
+# A part ends by itself before it is ended.
+RESERVE = 2
 
 
-def path(kind, name):
-    return os.path.join(HERE, kind, name)
+def path(*names):
+    return os.path.join(HERE, *names)
+
+
+def read_manifest():
+    with open(path("manifest.json"), encoding="utf-8") as file:
+        return json.load(file)
 
 
 class Part:
     """Results that are on the disk after every one of them."""
 
-    def __init__(self, name, folder):
+    def __init__(self, name, folder, seconds):
         self.file = os.path.join(folder, name + ".json")
+        self.seconds = seconds
+        self.deadline = time.monotonic() + seconds - RESERVE
         self.results = {}
+        self.worker = [sys.executable, os.path.abspath(__file__), "worker",
+                       name]
 
     def add(self, name, result):
         self.results[name] = result
@@ -47,20 +57,56 @@ class Part:
         os.replace(self.file + ".new", self.file)
 
     def run(self, name, function, *arguments):
-        """Adds what a function returns, or its error; whether it went well."""
+        """Adds what a function returns, or its error."""
         try:
             result = function(*arguments)
         except Exception as error:  # pylint: disable=broad-except
             result = {"error": "%s: %s" % (type(error).__name__, error)}
         self.add(name, result)
-        return "error" not in result and result.get("ok", True)
+
+    def run_items(self, names, share):
+        for name, result in processes.run_items(
+                self.worker, list(names), share * self.seconds, self.deadline):
+            self.add(name, result)
+
+    def left(self, share):
+        """Seconds for what may take a share of the part's; an error if there
+        are none."""
+        left = min(share * self.seconds, self.deadline - time.monotonic())
+        if left < 1:
+            raise RuntimeError("no time was left")
+        return left
+
+    def is_good(self):
+        return all(is_good(result) for result in self.results.values())
 
 
-def load_libraries(folder):
+def is_good(result):
+    return "error" not in result and result.get("ok", True)
+
+
+# The runtime.
+
+def use_own_libstdcxx():
+    """Starts this program again with the archive's libstdc++, if that of the
+    machine is older than the runtime's."""
+    if os.environ.get("ECHO_OWN_LIBSTDCXX"):
+        return
+    folder = path("lib", "libstdc++")
+    os.environ["ECHO_OWN_LIBSTDCXX"] = "1"
+    os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
+        [folder] + [part for part in
+                    os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+                    if part])
+    os.execv(sys.executable, [sys.executable] + sys.argv)
+
+
+def load_libraries():
     """What the runtime needs: the machine's own libraries, and where it has
     none, those of the archive. The loader goes by their names afterwards."""
+    folder = path("lib")
     left = [name for name in os.listdir(folder)
-            if not name.startswith("libEchoRuntime")]
+            if ".so" in name and not name.startswith("libEchoRuntime")]
     while left:
         rest = []
         for name in left:
@@ -73,338 +119,343 @@ def load_libraries(folder):
             else:
                 rest.append(name)  # needs another one of them
         if len(rest) == len(left):
-            return  # opening a session will tell
+            break  # loading the runtime tells
         left = rest
+    try:
+        ctypes.CDLL(os.environ["ECHO_RUNTIME"])
+    except OSError as error:
+        if "GLIBCXX" in str(error) or "CXXABI" in str(error):
+            use_own_libstdcxx()
+        raise
+
+
+def find_cublas():
+    """Where no CUDA Toolkit has cuBLAS, PyTorch's own is taken."""
+    if os.environ.get("ECHO_CUBLAS"):
+        return
+    names = ["libcublas.so.13", "libcublas.so.12"]
+    folders = ["/usr/local/cuda/lib64"]
+    if os.environ.get("CUDA_HOME"):
+        folders.append(os.path.join(os.environ["CUDA_HOME"], "lib64"))
+    for place in names + [os.path.join(folder, name)
+                          for folder in folders for name in names]:
+        try:
+            ctypes.CDLL(place)
+            return
+        except OSError:
+            pass
+    for folder in sys.path:
+        for place in sorted(glob.glob(os.path.join(
+                glob.escape(folder), "nvidia", "*", "lib", "libcublas.so.*"))):
+            os.environ["ECHO_CUBLAS"] = place
+            return
 
 
 def open_session(artefact, **options):
-    if "ECHO_LIBRARIES" in os.environ:
-        load_libraries(os.environ["ECHO_LIBRARIES"])
+    load_libraries()
+    if DEVICE.startswith("cuda"):
+        find_cublas()
     from echo_session import Session
-    return Session(artefact, DEVICE, **options)
+    return Session(path("artefacts", artefact), DEVICE, **options)
+
+
+def start(session, step):
+    """Draws all values and sets the inputs of a step of the manifest."""
+    session.initialize(step["seed"])
+    for name, (_, data) in load(path("values", step["inputs"])).items():
+        session.set(name, data)
 
 
 # What the machine is.
 
-def command_output(*command):
-    try:
-        return subprocess.run(command, stdout=subprocess.PIPE, text=True,
-                              timeout=10, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError) as error:
-        return "unknown (%s)" % error
+def text_of(*command, wanted=""):
+    if not shutil.which(command[0]):
+        return {"text": "no %s" % os.path.basename(command[0])}
+    _, output, errors = processes.run_limited(command, 8)
+    lines = (output.strip() or errors.strip()).split("\n")
+    return {"text": "; ".join([line for line in lines if not wanted or
+                               wanted in line][-8:])}
 
 
-def machine(part):
-    part.add("gpu", {"text": command_output(
-        "nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.sm,"
-        "power.limit", "--format=csv,noheader")})
-    part.add("toolkit", {"text": command_output("nvcc", "--version")
-                         .split("\n")[-1]})
-    def device():
-        with open_session(path("artefacts", "kernel-pointwise.so")) as session:
-            found = session.statistics()
-            return {"text": found.device.decode(),
-                    "total_bytes": found.device_total_bytes,
-                    "free_bytes": found.device_free_bytes}
-    return part.run("device", device)
+def in_toolkit(name):
+    return shutil.which(name) or os.path.join(
+        os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", name)
+
+
+def describe_device():
+    manifest = read_manifest()
+    with open_session(manifest["kernels"][0]["artefact"]) as session:
+        found = session.statistics()
+        return {"text": found.device.decode(),
+                "total_bytes": found.device_total_bytes,
+                "free_bytes": found.device_free_bytes,
+                "used_bytes_of_all": Monitor(DEVICE).used_bytes()}
+
+
+def machine_items():
+    return {
+        "GPUs": lambda: text_of(
+            "nvidia-smi", "--query-gpu=name,driver_version,memory.total,"
+            "clocks.max.sm,power.limit", "--format=csv,noheader"),
+        "toolkit": lambda: text_of(in_toolkit("nvcc"), "--version",
+                                   wanted="release"),
+        "host": lambda: {"text": "%s, %d cores, %s, Python %s" % (
+            platform.platform(), os.cpu_count(), " ".join(platform.libc_ver()),
+            platform.python_version())},
+        "archive": lambda: {"text": read_manifest()["title"]},
+        "device": describe_device,
+    }
 
 
 # Values.
 
-def run_steps(name, inputs, steps, **options):
-    with open_session(path("artefacts", name + ".so"), **options) as session:
-        cases.start(session, inputs)
+kept = []
+
+
+def keep_device():
+    """Keeps a session open: others on the device open sooner."""
+    if not kept:
+        kept.append(None)
+        try:
+            kept.append(open_session(read_manifest()["kernels"][0]["artefact"]))
+        except Exception:  # pylint: disable=broad-except
+            pass  # the step that runs next tells
+
+
+def run_step(step, times=0, **options):
+    """The values after some steps, with the losses of all of them."""
+    keep_device()
+    with open_session(step["artefact"], **options) as session:
+        start(session, step)
         losses = []
-        for _ in range(steps):
+        for _ in range(times or step["steps"]):
             session.step()
-            losses.append(session.get("loss"))
-        return np.array(losses), cases.values_of(session), session.statistics()
+            losses.append(session.loss())
+        values = {name: (tensor.type, session.get(name))
+                  for name, tensor in session.tensors.items()
+                  if tensor.role in ("parameter", "state", "result")}
+        return losses, values, session.statistics()
 
 
-def expected(name):
-    with np.load(path("expected", name + ".npz")) as file:
-        return file["losses"], {key[len("value "):]: file[key]
-                                for key in file.files
-                                if key.startswith("value ")}
-
-
-def check_bits(name):
-    losses, values, found = run_steps(name, {}, cases.KERNEL_STEPS)
-    expected_losses, expected_values = expected(name)
-    wrong = [key for key, value in expected_values.items()
-             if values[key].tobytes() != value.tobytes()]
-    if losses.tobytes() != expected_losses.tobytes():
+def check_bits(step):
+    losses, values, found = run_step(step)
+    wrong = [name for name, expected in
+             load(path("values", step["expected"])).items()
+             if values[name] != expected]
+    if losses != step["losses"]:
         wrong.append("loss of a step")
     return {"ok": not wrong, "different": wrong,
             "graph_steps": found.graph_steps}
 
 
-def check_near(name, model, **options):
-    losses, values, _ = run_steps(
-        name, cases.make_inputs(model, cases.TINY[model]), cases.TINY_STEPS,
-        **options)
-    expected_losses, expected_values = expected(name)
+def largest_difference(value, expected):
+    """Of the largest element; for what a product's order of sums, or Adam's
+    quotients near 0, may change."""
+    (kind, data), (expected_kind, expected_data) = value, expected
+    if kind != expected_kind or kind not in FLOATS:
+        return 0.0 if value == expected else math.inf
+    elements, wanted = numbers(kind, data), numbers(kind, expected_data)
+    if len(elements) != len(wanted):
+        return math.inf
+    if not all(map(math.isfinite, elements)):
+        return math.inf
+    scale = max(map(abs, wanted), default=0) or 1e-30
+    return max((abs(a - b) for a, b in zip(elements, wanted)),
+               default=0) / scale
+
+
+def check_near(step, **options):
+    losses, values, found = run_step(step, **options)
     worst, where = 0.0, ""
-    def compare(key, value, wanted):
-        nonlocal worst, where
-        if wanted.dtype.kind != "f":
-            error = 0.0 if np.array_equal(value, wanted) else np.inf
-        else:
-            scale = max(np.abs(wanted).max(initial=0), 1e-30)
-            error = float(np.abs(value - wanted).max(initial=0) / scale)
-            if not np.isfinite(value).all():
-                error = np.inf
+    compared = [("loss of step %d" % (i + 1), abs(loss - expected) /
+                 abs(expected) if math.isfinite(loss) else math.inf)
+                for i, (loss, expected) in enumerate(zip(losses,
+                                                         step["losses"]))
+                if expected is not None]
+    for name, expected in load(path("values", step["expected"])).items():
+        compared.append((name, largest_difference(values[name], expected)))
+    for name, error in compared:
         if error > worst:
-            worst, where = error, key
-    compare("loss", losses, expected_losses)
-    for key, wanted in expected_values.items():
-        # Adam divides first moments by roots of second ones: what is near 0
-        # counts by the largest element.
-        compare(key, values[key], wanted)
-    return {"ok": bool(worst <= cases.TINY_TOLERANCE),
-            "largest_difference": worst if np.isfinite(worst) else None,
-            "where": where, "last_loss": float(losses[-1])}
+            worst, where = error, name
+    return {"ok": worst <= step["tolerance"],
+            "largest_difference": worst if math.isfinite(worst) else None,
+            "where": where, "graph_steps": found.graph_steps}
 
 
-def kernels(part):
-    return all([part.run(name, check_bits, "kernel-" + name)
-                for name in cases.KERNELS])
+def kernels_items():
+    return {step["name"]: lambda step=step: check_bits(step)
+            for step in read_manifest()["kernels"]}
 
 
-def models(part):
-    ok = []
-    for name, (model, _, _) in cases.TINY_CASES.items():
-        ok.append(part.run(name, check_near, "tiny-" + name, model))
-    ok.append(part.run("nmt, no graph", lambda: check_near(
-        "tiny-nmt", "nmt", without_graph=1)))
-    return all(ok)
+def models_items():
+    steps = read_manifest()["models"]
+    items = {step["name"]: lambda step=step: check_near(step)
+             for step in steps}
+    for step in steps[-1:]:
+        items[step["name"] + ", no graph"] = lambda step=step: check_near(
+            step, without_graph=1)
+    return items
 
 
 # The sanitizer.
 
-def sanitizer_target():
-    run_steps("tiny-lstm-lm",
-              cases.make_inputs("lstm-lm", cases.TINY["lstm-lm"]), 2,
-              without_graph=1)
+# Tools, what they look at, and their share of the time. Memory is checked with
+# cuBLAS between our kernels, what only our kernels can do wrong without.
+SANITIZER_TOOLS = {"memcheck": ("kernels,models", 0.4),
+                   "racecheck": ("kernels", 0.3), "synccheck": ("kernels", 0.3)}
 
 
-def sanitize(tool):
-    program = shutil.which("compute-sanitizer") or \
-        "/usr/local/cuda/bin/compute-sanitizer"
+def sanitizer_target(kinds):
+    manifest = read_manifest()
+    for kind in kinds.split(","):
+        for step in manifest[kind]:
+            if step["sanitized"]:
+                run_step(step, times=1, without_graph=1)
+
+
+def sanitize(part, tool, kinds, share):
+    program = in_toolkit("compute-sanitizer")
     if not os.path.exists(program):
         return {"skipped": "no compute-sanitizer"}
     if not DEVICE.startswith("cuda"):
         return {"skipped": "the device is " + DEVICE}
-    result = subprocess.run(
-        [program, "--tool", tool, "--error-exitcode", "9", sys.executable,
-         os.path.abspath(__file__), "sanitizer-target", "."],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=28, check=False)
-    return {"ok": result.returncode == 0,
-            "text": result.stdout.strip().split("\n")[-1]}
+    code, output, errors = processes.run_limited(
+        [program, "--tool", tool, "--error-exitcode", "9",
+         "--target-processes", "all", sys.executable,
+         os.path.abspath(__file__), "sanitizer-target", kinds], part.left(share))
+    lines = (output + errors).strip().split("\n")
+    return {"ok": code == 0, "text": lines[-1] if code == 0
+            else "; ".join([processes.describe_exit(code)] + lines[-12:])}
 
 
 def sanitizer(part):
-    return all([part.run(tool, sanitize, tool)
-                for tool in ("memcheck", "racecheck")])
+    for tool, (kinds, share) in SANITIZER_TOOLS.items():
+        part.run(tool, sanitize, part, tool, kinds, share)
 
 
 # Times.
 
 def time_echo(model, strategy, **options):
-    inputs = cases.make_inputs(model, cases.TIMED[model]["options"])
-    artefact = path("artefacts", "timed-%s-%s.so" % (model, strategy))
-    if not os.path.exists(artefact):
-        return {"skipped": "not in the archive"}
+    monitor = Monitor(DEVICE)
+    used = monitor.used_bytes()
     begin = time.perf_counter()
-    with open_session(artefact, **options) as session:
-        load = time.perf_counter() - begin
-        cases.start(session, inputs)
-        seconds, losses = [], []
-        for step in range(SETTLING + STEPS):
-            if step == SETTLING:
-                joules = session.statistics().energy_joules
-            begin = time.perf_counter()
+    with open_session(model["artefacts"][strategy], **options) as session:
+        opened = time.perf_counter() - begin
+        start(session, model)
+
+        def step():
             session.step()
-            seconds.append(time.perf_counter() - begin)
-            losses.append(float(session.get("loss")))
+            return session.loss()
+        for _ in range(model["settling"]):
+            step()
+        ready = time.perf_counter() - begin
+        times = time_steps(step, lambda: session.statistics().last_issue_seconds,
+                           monitor, model["steps"], model["seconds"])
         found = session.statistics()
-        used = found.device_total_bytes - found.device_free_bytes
-        return {"median_seconds": statistics.median(seconds[SETTLING:]),
-                "least_seconds": min(seconds[SETTLING:]),
-                "losses": losses, "last_loss": losses[-1],
-                "load_seconds": load, "calls": found.calls,
+        return {**times, "model": model["name"], "load_seconds": opened,
+                "ready_seconds": ready, "calls": found.calls,
                 "graph_steps": found.graph_steps,
+                "arena_bytes": found.arena_bytes,
+                "persistent_bytes": found.persistent_bytes,
+                # Nothing is allocated later: the allocator's peak.
                 "allocated_bytes": found.device_bytes,
-                "device_used_bytes": used,
-                "joules_per_step": (found.energy_joules - joules) / STEPS}
+                "device_bytes": difference(monitor.used_bytes(), used)}
+
+
+def timing_items():
+    items = {}
+    def add(model, strategy, suffix="", **options):
+        items["%s, %s%s" % (model["name"], strategy, suffix)] = (
+            lambda: time_echo(model, strategy, **options))
+    models = read_manifest()["timed"]
+    for model in models:
+        for strategy in model["artefacts"]:
+            add(model, strategy)
+    for model in models:
+        last = list(model["artefacts"])[-1]
+        add(model, last, ", no graph", without_graph=1)
+        add(model, last, ", TF32", allow_tf32=1)
+    return items
+
+
+def compare_losses(results, model):
+    """Recomputing changes no bit, replaying a graph neither."""
+    losses = {}
+    for name, result in results.items():
+        if result.get("model") == model and not name.endswith("TF32"):
+            losses[name] = result["losses"]
+    count = min(map(len, losses.values()))
+    first = next(iter(losses.values()))[:count]
+    different = [name for name, each in losses.items()
+                 if each[:count] != first]
+    return {"ok": not different, "different": different, "steps": count}
 
 
 def timing(part):
-    ok = []
-    for model in cases.TIMED:
-        names = ["%s, %s" % (model, strategy) for strategy in cases.STRATEGIES]
-        for name, strategy in zip(names, cases.STRATEGIES):
-            ok.append(part.run(name, time_echo, model, strategy))
-        losses = [part.results[name].get("losses") for name in names]
-        if all(losses):
-            # Recomputing changes no bit.
-            ok.append(part.run(model + ", equal losses", lambda: {
-                "ok": all(each == losses[0] for each in losses)}))
-    ok.append(part.run("nmt, echo, no graph", lambda: time_echo(
-        "nmt", "echo", without_graph=1)))
-    ok.append(part.run("nmt, echo, TF32", lambda: time_echo(
-        "nmt", "echo", allow_tf32=1)))
-    return all(ok)
+    part.run_items(timing_items(), 0.35)
+    for model in sorted({result["model"] for result in part.results.values()
+                         if "model" in result}):
+        part.run(model + ", equal losses", compare_losses, part.results, model)
+    if not part.results:
+        part.add("timing", {"skipped": "the archive was made without"})
 
 
-def time_pytorch(model, variant, compiled):
-    import pytorch_models
-    import torch
-    if not torch.cuda.is_available():
-        raise RuntimeError("PyTorch sees no GPU")
-    torch.manual_seed(cases.SEED)
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    sizes = cases.TIMED[model]["options"]
-    names = ("src_vocab", "tgt_vocab") if model == "nmt" else ("vocab",)
-    module = getattr(pytorch_models, variant)(
-        *(sizes[name] for name in names), sizes["embed"], sizes["hidden"],
-        sizes["layers"]).cuda()
-    inputs = [torch.from_numpy(value.astype(np.int64)).cuda()
-              for name, value in cases.make_inputs(model, sizes).items()
-              if name != "src_lengths"]
-    optimizer = torch.optim.Adam(
-        [p for p in module.parameters() if p.requires_grad], lr=cases.RATE,
-        fused=True)
-    forward = torch.compile(module) if compiled else module
-    seconds, losses = [], []
-    for step in range(SETTLING + STEPS):
-        if step == SETTLING:
-            torch.cuda.reset_peak_memory_stats()
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        optimizer.zero_grad()
-        loss = forward(*inputs)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-        torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - begin)
-    free, total = torch.cuda.mem_get_info()
-    return {"median_seconds": statistics.median(seconds[SETTLING:]),
-            "least_seconds": min(seconds[SETTLING:]),
-            "last_loss": losses[-1],
-            "allocated_bytes": torch.cuda.max_memory_allocated(),
-            "device_used_bytes": total - free,
-            "version": torch.__version__}
+# PyTorch.
 
-
-def pytorch_worker(model, variant, compiled):
-    """In a process of its own, so that memory is that of one model."""
-    json.dump(time_pytorch(model, variant, compiled == "compiled"), sys.stdout)
+def time_pytorch(part, model, variant, mode, share):
+    code, output, errors = processes.run_limited(
+        [sys.executable, path("pytorch_steps.py"), model["name"], variant,
+         mode], part.left(share))
+    if code != 0:
+        raise RuntimeError((errors.strip() or
+                            processes.describe_exit(code)).split("\n")[-1])
+    return {**json.loads(output.strip().split("\n")[-1]),
+            "model": model["name"]}
 
 
 def pytorch(part):
-    def measure(model, variant, mode, seconds):
-        result = subprocess.run(
-            [sys.executable, os.path.abspath(__file__), "pytorch-worker", ".",
-             model, variant, mode], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, timeout=seconds, check=False)
-        if result.returncode != 0:
-            raise RuntimeError(result.stderr.strip().split("\n")[-1])
-        return json.loads(result.stdout.strip().split("\n")[-1])
-    ok = []
-    # Compiling takes longest: last, and it may run out of its time alone.
-    for mode, seconds in (("eager", 20), ("compiled", 40)):
-        for model, timed in cases.TIMED.items():
-            for title, variant in timed["variants"].items():
-                if mode == "compiled" and title == "LSTMCell decoder":
-                    continue  # unrolled: its compilation takes minutes
-                ok.append(part.run("%s, %s, %s" % (model, title, mode), measure,
-                                   model, variant, mode, seconds))
-    return any(ok)
+    if importlib.util.find_spec("torch") is None:
+        part.add("pytorch", {"skipped": "no PyTorch"})
+        return
+    for mode, share in (("eager", 0.25), ("compiled", 0.45),
+                        ("eager, TF32", 0.25)):
+        for model in read_manifest()["timed"]:
+            for variant, modes in model["variants"].items():
+                if mode in modes:
+                    part.run("%s, %s, %s" % (model["name"], variant, mode),
+                             time_pytorch, part, model, variant, mode, share)
+    if not part.results:
+        part.add("pytorch", {"skipped": "the archive was made without"})
 
 
-# The report.
-
-def cell(value, factor, form="%.2f"):
-    return form % (value * factor) if value else "-"
+ITEMS = {"machine": machine_items, "kernels": kernels_items,
+         "models": models_items, "timing": timing_items}
 
 
-def report(folder, output):
-    results, failed = {}, []
-    for name in PARTS:
-        file = os.path.join(folder, name + ".json")
-        entry = {"results": {}}
-        if os.path.exists(file):
-            with open(file, encoding="utf-8") as source:
-                entry["results"] = json.load(source)
-        with open(os.path.join(folder, name + ".status"),
-                  encoding="utf-8") as source:
-            entry["exit_code"], entry["seconds"], entry["limit_seconds"] = map(
-                int, source.read().split())
-        results[name] = entry
-        if name in DECIDING and entry["exit_code"] != 0:
-            failed.append(name)
-    with open(os.path.join(output, "results.json"), "w",
-              encoding="utf-8") as file:
-        json.dump(results, file, indent=1)
-    lines = ["# Echo on a GPU", ""]
-    for name, found in results["machine"]["results"].items():
-        lines.append("- %s: %s" % (name, found.get("text",
-                                                   found.get("error"))))
-    lines += ["", "| part | exit code | seconds | results |", "|---|---|---|---|"]
-    for name, entry in results.items():
-        bad = [key for key, found in entry["results"].items()
-               if "error" in found or not found.get("ok", True)]
-        skipped = sum("skipped" in found for found in entry["results"].values())
-        good = len(entry["results"]) - len(bad) - skipped
-        lines.append("| %s | %d | %d | %d good%s%s |" % (
-            name, entry["exit_code"], entry["seconds"], good,
-            ", %d skipped" % skipped if skipped else "",
-            ", wrong: " + "; ".join(bad) if bad else ""))
-    lines += ["", "| step | median, ms | least, ms | allocated, MB | of the "
-              "device, MB | J/step | last loss |",
-              "|---|---|---|---|---|---|---|"]
-    for title, entry in (("Echo", results["timing"]),
-                         ("PyTorch", results["pytorch"])):
-        for name, found in entry["results"].items():
-            if "ok" in found and "error" not in found:
-                continue
-            if "median_seconds" not in found:
-                lines.append("| %s: %s | %s | | | | | |" % (
-                    title, name, found.get("error", found.get("skipped"))))
-                continue
-            lines.append("| %s: %s | %s | %s | %s | %s | %s | %.4f |" % (
-                title, name, cell(found["median_seconds"], 1e3),
-                cell(found["least_seconds"], 1e3),
-                cell(found["allocated_bytes"], 1e-6, "%.0f"),
-                cell(found["device_used_bytes"], 1e-6, "%.0f"),
-                cell(found.get("joules_per_step"), 1),
-                found["last_loss"]))
-    lines += ["", "Sizes:", ""]
-    lines += ["- %s" % timed["title"] for timed in cases.TIMED.values()]
-    text = "\n".join(lines) + "\n"
-    with open(os.path.join(output, "results.md"), "w",
-              encoding="utf-8") as file:
-        file.write(text)
-    print(text)
-    return not failed
+def worker(name, first):
+    from echo_session import DEVICE_ERROR
+    processes.work(ITEMS[name](), int(first), lambda error: getattr(
+        error, "status", None) == DEVICE_ERROR)
 
 
 def main():
-    name, folder, *rest = sys.argv[1:]
-    if name == "report":
-        ok = report(folder, *rest)
-    elif name == "sanitizer-target":
-        ok = sanitizer_target() is None
-    elif name == "pytorch-worker":
-        ok = pytorch_worker(*rest) is None
+    name, *arguments = sys.argv[1:]
+    if name == "worker":
+        return worker(*arguments)
+    if name == "sanitizer-target":
+        return sanitizer_target(*arguments)
+    folder, seconds = arguments
+    processes.end_with_children()
+    part = Part(name, folder, float(seconds))
+    if name == "machine":
+        part.run_items(machine_items(), 0.6)
+    elif name in ("kernels", "models"):
+        part.run_items(ITEMS[name](), 0.3)
     else:
-        ok = globals()[name](Part(name, folder))
-    sys.exit(0 if ok else 1)
+        {"sanitizer": sanitizer, "timing": timing, "pytorch": pytorch}[name](
+            part)
+    return 0 if part.is_good() else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -13,8 +13,12 @@
 # into the folder (default: where it is called). Exits with 1 if a value was
 # wrong or a check of Echo couldn't be made.
 #
-# DEVICE names another device than cuda (cuda:1; sim or cpu to try the script),
-# PYTHON another Python than python3.
+#   DEVICE          another device than cuda: cuda:1, or sim and cpu, to try the
+#                   script
+#   PYTORCH_DEVICE  another one for PyTorch
+#   PYTHON          another Python than python3
+#   PARTS           the parts to run, "kernels models"
+#   LIMITS          other limits in seconds, "kernels=60 pytorch=200"
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,27 +30,40 @@ parts="$output/parts"
 rm -rf "$parts"
 mkdir -p "$parts" || exit 1
 
+if ! "$python" -c ''; then
+  echo '{"ok": false, "failed": ["python"]}' >"$output/results.json"
+  echo "no Python: '$python' (PYTHON names another one)" |
+    tee "$output/results.md"
+  exit 1
+fi
+
 export ECHO_RUNTIME="$here/lib/libEchoRuntime.so"
-export ECHO_LIBRARIES="$here/lib"
 export ECHO_DEVICE="${DEVICE:-cuda}"
+export PYTHONDONTWRITEBYTECODE=1
 
 # part NAME SECONDS: runs a part; what it printed is kept.
 part() {
   name=$1 seconds=$2
+  case " ${PARTS:-$name} " in *" $name "*) ;; *) return ;; esac
+  for limit in ${LIMITS:-}; do
+    [ "${limit%%=*}" != "$name" ] || seconds=${limit#*=}
+  done
   begin=$(date +%s)
-  timeout -k 5 "$seconds" "$python" "$here/check.py" "$name" "$parts" \
-    >"$parts/$name.log" 2>&1
+  # Parts end by themselves 2 seconds before.
+  timeout -k 2 "$seconds" "$python" "$here/check.py" "$name" "$parts" \
+    "$seconds" >"$parts/$name.log" 2>&1
   code=$?
   end=$(date +%s)
   echo "$code $((end - begin)) $seconds" >"$parts/$name.status"
   echo "$name: exit code $code after $((end - begin)) s"
-  [ $code -eq 0 ] || tail -n 5 "$parts/$name.log"
+  [ $code -eq 0 ] || tail -n 3 "$parts/$name.log"
 }
 
+# 335 seconds in all, and at most 2 more each.
 part machine 15
-part kernels 30
+part kernels 40
 part models 40
 part sanitizer 60
-part timing 70
-part pytorch 120
-exec "$python" "$here/check.py" report "$parts" "$output"
+part timing 75
+part pytorch 105
+timeout -k 2 8 "$python" "$here/report.py" "$parts" "$output"

@@ -1,17 +1,20 @@
 # Part of Echo, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sessions of libEchoRuntime through its C ABI (echo_runtime.h), with numpy
-alone. The library is $ECHO_RUNTIME, or found by the loader."""
+"""Sessions of libEchoRuntime through its C ABI (echo_runtime.h). Values are
+bytes. The library is $ECHO_RUNTIME, or found by the loader."""
 
+import collections
 import ctypes
 import os
 
-import numpy as np
+import values
 
-TYPES = [np.float32, np.float64, np.float16, np.uint16, np.int8, np.int32,
-         np.int64, np.bool_]
+TYPES = list(values.TYPES)
 ROLES = ["input", "label", "parameter", "state", "result"]
+DEVICE_ERROR = 6
+
+Tensor = collections.namedtuple("Tensor", "role type shape bytes is_loss")
 
 
 class Options(ctypes.Structure):
@@ -42,16 +45,20 @@ class Statistics(ctypes.Structure):
             ("device_free_bytes", ctypes.c_uint64),
             ("device_total_bytes", ctypes.c_uint64),
             ("graph_steps", ctypes.c_uint64), ("power_watts", ctypes.c_double),
-            ("energy_joules", ctypes.c_double))]
+            ("energy_joules", ctypes.c_double),
+            ("last_issue_seconds", ctypes.c_double))]
 
 
 class EchoError(Exception):
-    pass
+    def __init__(self, status, text):
+        super().__init__(text)
+        self.status = status
 
 
 def load_library():
     library = ctypes.CDLL(os.environ.get("ECHO_RUNTIME", "libEchoRuntime.so.0"))
     library.echo_last_error.restype = ctypes.c_char_p
+    library.echo_runtime_version.restype = ctypes.c_char_p
     for name, *arguments in (
             ("open", ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p),
             ("tensor_info", ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p),
@@ -67,6 +74,10 @@ def load_library():
     return library
 
 
+def version():
+    return load_library().echo_runtime_version().decode()
+
+
 class Session:
     library = None
 
@@ -76,19 +87,19 @@ class Session:
         self.handle = ctypes.c_void_p()
         given = Options(ctypes.sizeof(Options), 0, device.encode(), **options)
         self.check(self.library.echo_session_open(
-            path.encode(), ctypes.byref(given), ctypes.byref(self.handle)))
+            os.fsencode(path), ctypes.byref(given), ctypes.byref(self.handle)))
         self.tensors = {}
         for i in range(self.library.echo_session_num_tensors(self.handle)):
             info = TensorInfo()
             self.check(self.library.echo_session_tensor_info(
                 self.handle, i, ctypes.byref(info)))
-            self.tensors[info.name.decode()] = (
+            self.tensors[info.name.decode()] = Tensor(
                 ROLES[info.role], TYPES[info.type],
-                tuple(info.shape[:info.rank]))
+                tuple(info.shape[:info.rank]), info.bytes, bool(info.is_loss))
 
     def check(self, status):
         if status != 0:
-            raise EchoError(self.library.echo_last_error().decode())
+            raise EchoError(status, self.library.echo_last_error().decode())
 
     def close(self):
         self.library.echo_session_close(self.handle)
@@ -103,17 +114,22 @@ class Session:
     def initialize(self, seed):
         self.check(self.library.echo_session_initialize(self.handle, seed))
 
-    def set(self, name, value):
-        value = np.ascontiguousarray(value, self.tensors[name][1])
+    def set(self, name, data):
         self.check(self.library.echo_session_set(
-            self.handle, name.encode(), value.ctypes.data, value.nbytes))
+            self.handle, name.encode(), data, len(data)))
 
     def get(self, name):
-        _, kind, shape = self.tensors[name]
-        value = np.empty(shape, kind)
+        data = ctypes.create_string_buffer(max(self.tensors[name].bytes, 1))
         self.check(self.library.echo_session_get(
-            self.handle, name.encode(), value.ctypes.data, value.nbytes))
-        return value
+            self.handle, name.encode(), data, self.tensors[name].bytes))
+        return data.raw[:self.tensors[name].bytes]
+
+    def loss(self):
+        """The loss of the last step; None if the step has none."""
+        for name, tensor in self.tensors.items():
+            if tensor.is_loss:
+                return float(values.numbers(tensor.type, self.get(name))[0])
+        return None
 
     def step(self):
         self.check(self.library.echo_session_step(self.handle))
