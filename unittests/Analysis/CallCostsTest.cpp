@@ -151,6 +151,32 @@ func.func @f(%a: memref<24xf32>, %b: memref<15xf32>, %bias: memref<5xf32>,
   EXPECT_FALSE(calls[2].isLibraryCall);
 }
 
+TEST_F(CallCostsTest, ProductsHaveTheRateOfTheirType) {
+  // 2 * 1000^3 flops; 3 matrices of 1000^2 elements.
+  auto product = [](const std::string &type) {
+    std::string buffer = "memref<1000x1000x" + type + ">";
+    return "func.func @f(%a: " + buffer + ", %c: " + buffer + R"() {
+  echo.gemm(%a, %a) outs(%c) {batch = 1 : i64, m = 1000 : i64,
+      n = 1000 : i64, k = 1000 : i64, transpose_a = false, transpose_b = false,
+      stride_a = 0 : i64, stride_b = 0 : i64, stride_c = 0 : i64} : )" +
+           buffer + ", " + buffer + ", " + buffer + "\nreturn\n}";
+  };
+  planning::CostModel model;
+  model.device = *planning::findDevice("a100");
+  for (auto [type, bytes, rate] : {std::tuple("f32", 4, 19.5e12),
+                                   std::tuple("f16", 2, 312e12),
+                                   std::tuple("bf16", 2, 312e12)}) {
+    EXPECT_EQ(describe(product(type)),
+              (std::vector<std::string>{
+                  "gemm gemm 1000x1000x1000 nn: 2000000000 flops, " +
+                  std::to_string(2 * bytes) + "000000 B read, " +
+                  std::to_string(bytes) + "000000 B written"}));
+    // A launch, a startup of 5 us, and 0.9 of the rate.
+    EXPECT_DOUBLE_EQ(calls[0].seconds(model), 1e-6 + 5e-6 + 2e9 / (0.9 * rate))
+        << type;
+  }
+}
+
 TEST_F(CallCostsTest, MeasuredTimesOverrideTheModel) {
   describe(R"(
 func.func @f(%c: memref<40xf32>, %d: memref<40xf32>) {

@@ -291,6 +291,50 @@ TEST_F(InterpreterOpsTest, MatrixProducts) {
                {0, 0});
 }
 
+// Numbers around which a type has every second integer alone, 2048 in f16 and
+// 256 in bf16: b + 1 rounds to b, so b + 1 + 1 is b if anything is rounded on
+// the way. It is b + 2, rounded once, from f32 sums.
+TEST_F(InterpreterOpsTest, HalfProductsAreRoundedOnce) {
+  for (auto [type, b] : {std::pair("f16", 2048.0), std::pair("bf16", 256.0)}) {
+    auto shaped = [&](const std::string &shape) {
+      return "tensor<" + shape + "x" + type + ">";
+    };
+    HostTensor row = tensor(shaped("1x3"), {b, 1, 1});
+    HostTensor ones = tensor(shaped("3x1"), {1, 1, 1});
+    expectResult(binary("echo.matmul %a, %b", shaped("1x3"), shaped("3x1"),
+                        shaped("1x1")),
+                 {row, ones}, {b + 2});
+    expectResult(binary("echo.linear %a, %b", shaped("1x3"), shaped("1x3"),
+                        shaped("1x1")),
+                 {row, tensor(shaped("1x3"), {1, 1, 1})}, {b + 2});
+    // b + 1 with a bias or an accumulator of 1.
+    std::string operands = shaped("1x2") + ", " + shaped("2x1"),
+                source = "func.func @f(%a: " + shaped("1x2") + ", %b: " +
+                         shaped("2x1") + ", %c: ";
+    expectResult(source + shaped("1") + ") -> " + shaped("1x1") +
+                     " {\n%0 = echo.matmul %a, %b, %c : (" + operands + ", " +
+                     shaped("1") + ") -> " + shaped("1x1") +
+                     "\nreturn %0 : " + shaped("1x1") + "\n}",
+                 {tensor(shaped("1x2"), {b, 1}), tensor(shaped("2x1"), {1, 1}),
+                  tensor(shaped("1"), {1})},
+                 {b + 2});
+    expectResult(source + shaped("1x1") + ") -> " + shaped("1x1") +
+                     " {\n%0 = echo.matmul_add %c, %a, %b : (" +
+                     shaped("1x1") + ", " + operands + ") -> " +
+                     shaped("1x1") + "\nreturn %0 : " + shaped("1x1") + "\n}",
+                 {tensor(shaped("1x2"), {b, 1}), tensor(shaped("2x1"), {1, 1}),
+                  tensor(shaped("1x1"), {1})},
+                 {b + 2});
+    // Sums beyond b are as precise as the type: 3 b + 1 is no number of it.
+    std::string large = binary("echo.matmul %a, %b", shaped("1x4"),
+                               shaped("4x1"), shaped("1x1"));
+    SmallVector<HostTensor> inputs = {tensor(shaped("1x4"), {b, b, b, 1}),
+                                      tensor(shaped("4x1"), {1, 1, 1, 1})};
+    expectValues(run(large, inputs, InterpreterMode::Exact)[0], {3 * b});
+    expectValues(run(large, inputs, InterpreterMode::F64)[0], {3 * b + 1});
+  }
+}
+
 TEST_F(InterpreterOpsTest, Embedding) {
   expectResult(binary("echo.embedding %a, %b", "tensor<2x2xf32>",
                       "tensor<4xi32>", "tensor<4x2xf32>"),

@@ -497,6 +497,49 @@ TEST(Gradient, InF32) {
   }
 }
 
+/// Products in f16 and bf16 as compiled code computes them. What is rounded, by
+/// at most half an ulp each: the gradient of the result, a product, and a sum
+/// of products over a batch. A gradient is a sum of products of inputs, so that
+/// each rounding changes it by at most u times that sum for the inputs'
+/// magnitudes; f32 sums of at most 60 terms and second-order terms are less
+/// than u / 10 of it.
+TEST(Gradient, HalfProducts) {
+  for (auto [type, u] : {std::pair("f16", 0x1p-11), std::pair("bf16", 0x1p-8)})
+    for (Case &test : contractionCases()) {
+      replaceAll(test.text, "xf64>", std::string("x") + type + ">");
+      SCOPED_TRACE(test.name + "\n" + test.text);
+      OwningOpRef<ModuleOp> module = parse(test.text);
+      ASSERT_TRUE(module);
+      func::FuncOp function = firstFunction(*module);
+      addWeightedLoss(function);
+      ASSERT_TRUE(succeeded(addGradients(function)));
+      std::mt19937_64 rng(3);
+      std::vector<Elements> inputs = drawInputs(function, rng), magnitudes;
+      // Numbers of both types: below 1.5 with 7 bits behind the point.
+      for (Elements &input : inputs) {
+        for (double &element : input)
+          element = std::round(element * 128) / 128;
+        magnitudes.push_back(input);
+        for (double &element : magnitudes.back())
+          element = std::abs(element);
+      }
+      llvm::Expected<std::vector<Elements>> found =
+          Evaluator(function, /*exact=*/true)(inputs);
+      llvm::Expected<std::vector<Elements>> expected =
+          Evaluator(function)(inputs);
+      llvm::Expected<std::vector<Elements>> sums =
+          Evaluator(function)(magnitudes);
+      ASSERT_TRUE(bool(found)) << llvm::toString(found.takeError());
+      ASSERT_TRUE(bool(expected)) << llvm::toString(expected.takeError());
+      ASSERT_TRUE(bool(sums)) << llvm::toString(sums.takeError());
+      for (size_t result = 0; result < expected->size(); ++result)
+        for (size_t i = 0; i < (*expected)[result].size(); ++i)
+          EXPECT_NEAR((*found)[result][i], (*expected)[result][i],
+                      3.1 * u * (*sums)[result][i])
+              << "result " << result << "[" << i << "]";
+    }
+}
+
 TEST(Gradient, EveryOpWithAGradientIsChecked) {
   std::string all;
   for (const Case &test : allCases())

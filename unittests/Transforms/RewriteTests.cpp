@@ -108,6 +108,35 @@ TEST(RewriteTest, Translation) {
   }
 }
 
+// In f16 there is no 2049: a sum of 2048, 1 and 1 from the left is 2048 where
+// each addition is rounded, and 2050 where the whole is, once. The graph rounds
+// each; a product that is added in place, and one product in place of two
+// terms, don't.
+TEST(RewriteTest, HalfSumsAreRoundedOnce) {
+  for (auto *rewrite : {&accumulateProducts, &batchSums}) {
+    // 1 * 1 and 2048 * 1 + 1 * 1, 64 times.
+    OwningOpRef<ModuleOp> module = parse(R"(
+      func.func @f(%a: tensor<1x8xf16>, %b: tensor<2x8xf16>, %c: tensor<2x8xf16>) -> tensor<8x8xf16> {
+        %0 = echo.matmul %a, %a {transpose_lhs = true} : (tensor<1x8xf16>, tensor<1x8xf16>) -> tensor<8x8xf16>
+        %1 = echo.matmul %b, %c {transpose_lhs = true} : (tensor<2x8xf16>, tensor<2x8xf16>) -> tensor<8x8xf16>
+        %2 = echo.add %0, %1 : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf16>
+        return %2 : tensor<8x8xf16>
+      })");
+    ASSERT_TRUE(module);
+    func::FuncOp function = firstFunction(*module);
+    Elements b(8, 2048), ones(16, 1);
+    b.resize(16, 1);
+    std::vector<Elements> inputs = {Elements(8, 1), b, ones};
+    for (double expected : {2048, 2050}) {
+      llvm::Expected<std::vector<Elements>> found =
+          Evaluator(function, /*exact=*/true)(inputs);
+      ASSERT_TRUE(bool(found)) << toString(found.takeError());
+      EXPECT_EQ((*found)[0], Elements(64, expected));
+      rewrite(function);
+    }
+  }
+}
+
 /// Products of few weights with rows that depend on each other in all ways,
 /// joined and cut, and sums of products over rows.
 OwningOpRef<ModuleOp> buildRandomGraph(uint64_t seed) {
