@@ -47,19 +47,21 @@ def describe_machine(threads):
         platform.freedesktop_os_release().get("PRETTY_NAME", "Linux"))
 
 
-def describe_build(build):
-    """Build type and compiler, from the build's cache."""
+def build_setting(build, name):
+    """An entry of the build's cache; "" if there is none."""
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
-        cache = file.read()
+        found = re.search(r"^%s:[^=]*=(.*)$" % name, file.read(), re.MULTILINE)
+    return found.group(1) if found else ""
 
-    def entry(name):
-        found = re.search(r"^%s:[^=]*=(.*)$" % name, cache, re.MULTILINE)
-        return found.group(1) if found else ""
 
-    compiler = run(entry("CMAKE_CXX_COMPILER"), "--version").splitlines()[0]
-    kind = entry("CMAKE_BUILD_TYPE") or "no build type"
-    return "%s, %s %s" % (compiler, kind, entry("CMAKE_CXX_FLAGS_" +
-                                                kind.upper()))
+def describe_build(build):
+    """Build type and compiler."""
+    compiler = run(build_setting(build, "CMAKE_CXX_COMPILER"),
+                   "--version").splitlines()[0]
+    kind = build_setting(build, "CMAKE_BUILD_TYPE") or "no build type"
+    return "%s, %s %s" % (compiler, kind,
+                          build_setting(build,
+                                        "CMAKE_CXX_FLAGS_" + kind.upper()))
 
 
 def load():
