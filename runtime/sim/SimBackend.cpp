@@ -10,6 +10,7 @@
 
 #include "Artifact.h"
 #include "Error.h"
+#include "OutputFile.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +27,9 @@ SimBackend::SimBackend(const Artifact &artifact, const SessionOptions &options)
   launchOptions.isReverse =
       options.isReverse || isSet("ECHO_SIM_ORDER", "reverse");
   launchOptions.findsRaces = !isSet("ECHO_SIM_RACES", "off");
+  if (const char *file = std::getenv("ECHO_SIM_TRAFFIC"))
+    trafficFile = file;
+  launchOptions.countsTraffic = !trafficFile.empty();
   if (program.kernels.empty())
     return;
   auto fail = [&](const std::string &message) {
@@ -56,7 +60,33 @@ SimBackend::SimBackend(const Artifact &artifact, const SessionOptions &options)
 
 void SimBackend::run() {
   std::memset(arena, 0xff, program.arenaBytes);
+  if (trafficFile.empty())
+    return HostBackend::run();
+  traffic = "kernel\top\tlayer\tblocks\tthreads";
+  for (const char *access : {"loads", "stores"})
+    for (const char *field : {"accesses", "bytes", "sectors", "least"})
+      traffic += std::string("\t") + access + "." + field;
+  traffic += '\n';
   HostBackend::run();
+  std::string error = writeOutput(trafficFile, traffic);
+  if (!error.empty())
+    throw Error(ECHO_IO_ERROR, error);
+}
+
+void SimBackend::addTraffic(const Call &call, const sim::Traffic &counts) {
+  const Kernel &kernel = program.kernels[call.function];
+  traffic += kernel.name + '\t' + program.strings[call.op] + '\t' +
+             program.strings[call.layer];
+  auto add = [&](uint64_t value) { traffic += '\t' + std::to_string(value); };
+  for (const uint32_t *sizes : {kernel.grid, kernel.block})
+    add(uint64_t(sizes[0]) * sizes[1] * sizes[2]);
+  for (const sim::Transfers &transfers : {counts.loads, counts.stores}) {
+    add(transfers.accesses);
+    add(transfers.bytes);
+    add(transfers.sectors);
+    add(transfers.least);
+  }
+  traffic += '\n';
 }
 
 void SimBackend::runKernel(const Call &call, void *const *args) {
@@ -81,6 +111,8 @@ void SimBackend::runKernel(const Call &call, void *const *args) {
   sim::LaunchResult result = sim::launch(launch, launchOptions);
   if (!result.isOk())
     throwFaults(call, result);
+  if (launchOptions.countsTraffic)
+    addTraffic(call, result.traffic);
 }
 
 void SimBackend::throwFaults(const Call &call,

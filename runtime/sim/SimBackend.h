@@ -11,9 +11,11 @@
 // in front of every step. The first fault of a kernel ends the step: what would
 // be undefined on a GPU is an error here.
 //
-// For tests, two variables of the environment: ECHO_SIM_ORDER=reverse is the
-// same as the option, ECHO_SIM_RACES=off doesn't look for races, which is
-// faster.
+// For tests, variables of the environment: ECHO_SIM_ORDER=reverse is the same as
+// the option, ECHO_SIM_RACES=off doesn't look for races, which is faster, and
+// ECHO_SIM_TRAFFIC names a file for what the last step's kernels moved
+// (Traffic.h): a line of fields between tabs for each launch, below a line of
+// their names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,12 +41,14 @@ public:
 
 private:
   void runKernel(const Call &call, void *const *args) override;
+  void addTraffic(const Call &call, const sim::Traffic &traffic);
   [[noreturn]] void throwFaults(const Call &call,
                                 const sim::LaunchResult &result) const;
 
   sim::HostObject object;
   std::vector<const echo_sim_kernel *> kernels; ///< by Call::function
   sim::LaunchOptions launchOptions;
+  std::string trafficFile, traffic; ///< its path and content
 };
 
 } // namespace echo

@@ -165,6 +165,7 @@ private:
   uint64_t linearBlock = 0;
   uint32_t interval = 0;
   ShadowMemory shadow;
+  std::optional<TrafficCounter> traffic;
   const Thread *shadowed = nullptr; ///< whose point is the shadow's last
   bool isStopped = false;
 };
@@ -248,7 +249,8 @@ bool Simulation::access(const void *address, uint64_t bytes, uint32_t alignment,
     return found;
   };
   const Buffer *buffer = find(launch.buffers);
-  if (!buffer)
+  bool isShared = !buffer;
+  if (isShared)
     buffer = find(launch.shared);
   bool isWrite = kind != ECHO_SIM_READ;
   if (!buffer || (buffer->isReadOnly && isWrite)) {
@@ -263,6 +265,12 @@ bool Simulation::access(const void *address, uint64_t bytes, uint32_t alignment,
                locate(address) + ", whose address is no multiple of " +
                std::to_string(alignment));
     return false;
+  }
+  if (traffic && !isShared) {
+    if (kind != ECHO_SIM_WRITE)
+      traffic->load(current->linear, address, bytes);
+    if (isWrite)
+      traffic->store(current->linear, address, bytes);
   }
   if (!options.findsRaces)
     return true;
@@ -472,6 +480,8 @@ void Simulation::runBlock(uint64_t linear) {
   block = indexOf(linear, launch.grid);
   interval = 0;
   shadowed = nullptr;
+  if (traffic)
+    traffic->beginBlock(threads.size());
   for (const Buffer &variable : launch.shared) {
     std::memset(variable.data, 0xff, variable.bytes);
     shadow.forget(variable.data, variable.bytes);
@@ -525,8 +535,12 @@ LaunchResult Simulation::run() {
     threads[i].linear = i;
     threads[i].index = indexOf(i, launch.block);
   }
+  if (options.countsTraffic)
+    traffic.emplace(launch.buffers);
   for (uint64_t i = 0; i < numBlocks && !isStopped; ++i)
     runBlock(options.isReverse ? numBlocks - 1 - i : i);
+  if (traffic)
+    result.traffic = traffic->traffic();
   return std::move(result);
 }
 

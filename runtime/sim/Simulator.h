@@ -17,6 +17,8 @@
 #ifndef ECHO_RUNTIME_SIM_SIMULATOR_H
 #define ECHO_RUNTIME_SIM_SIMULATOR_H
 
+#include "sim/Traffic.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -53,6 +55,7 @@ struct LaunchOptions {
   bool isReverse = false; ///< order of threads and blocks
   /// Looks for races between the accesses that a kernel announces.
   bool findsRaces = true;
+  bool countsTraffic = false; ///< LaunchResult::traffic
   /// More faults than this are only counted.
   size_t maxFaults = 8;
   size_t stackBytes = 128 << 10; ///< of a thread
@@ -83,6 +86,7 @@ std::string describe(const Fault &fault);
 struct LaunchResult {
   std::vector<Fault> faults;
   size_t numMoreFaults = 0;
+  Traffic traffic;
   bool isOk() const { return faults.empty(); }
 };
 

@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 
 using namespace echo;
 using namespace echo::test;
@@ -146,6 +147,32 @@ TEST_F(SimSession, RacesCanBeLeftOut) {
   session.initialize(1);
   session.step();
   EXPECT_EQ(session.statistics().steps, 1u);
+}
+
+TEST_F(SimSession, Traffic) {
+  std::string path = folder->path("traffic.tsv");
+  setenv("ECHO_SIM_TRAFFIC", path.c_str(), 1);
+  Session session(folder->path("gpu.so"));
+  unsetenv("ECHO_SIM_TRAFFIC");
+  session.initialize(1);
+  session.step();
+  session.step();
+  // The last step's launches.
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  EXPECT_EQ(line, "kernel\top\tlayer\tblocks\tthreads\tloads.accesses\t"
+                  "loads.bytes\tloads.sectors\tloads.least\t"
+                  "stores.accesses\tstores.bytes\tstores.sectors\t"
+                  "stores.least");
+  // 8 threads read y and t, and write d over y; one of them writes the loss.
+  std::getline(file, line);
+  EXPECT_EQ(line, "difference\tsub+mul+reduce\tregression\t1\t8\t16\t64\t2\t64"
+                  "\t9\t36\t2\t36");
+  std::vector<std::string> others;
+  while (std::getline(file, line))
+    others.push_back(line.substr(0, line.find('\t')));
+  EXPECT_EQ(others, (std::vector<std::string>{"update", "count"}));
 }
 
 TEST_F(SimSession, TheArenaIsPoisoned) {

@@ -521,4 +521,114 @@ TEST(FaultTest, LaunchesThatNoDeviceTakes) {
                 "expected a grid of at least one block");
 }
 
+//===----------------------------------------------------------------------===//
+// Traffic
+//===----------------------------------------------------------------------===//
+
+/// Runs a kernel of two pointer arguments over one that it reads and one that
+/// it writes.
+Traffic trafficOf(void (*kernel)(void **), std::vector<float> &in,
+                  std::vector<float> &out, Dim3 grid, Dim3 block) {
+  float *pointers[] = {in.data(), out.data()};
+  void *arguments[] = {&pointers[0], &pointers[1]};
+  Launch what;
+  what.kernel = "k";
+  what.function = kernel;
+  what.arguments = arguments;
+  what.grid = grid;
+  what.block = block;
+  what.buffers = {{in.data(), in.size() * sizeof(float), true},
+                  {out.data(), out.size() * sizeof(float)}};
+  LaunchOptions options;
+  options.countsTraffic = true;
+  LaunchResult result = launch(what, options);
+  EXPECT_EQ(reports(result), "");
+  return result.traffic;
+}
+
+void expectTransfers(const Transfers &transfers, uint64_t accesses,
+                     uint64_t bytes, uint64_t sectors, uint64_t least) {
+  EXPECT_EQ(transfers.accesses, accesses);
+  EXPECT_EQ(transfers.bytes, bytes);
+  EXPECT_EQ(transfers.sectors, sectors);
+  EXPECT_EQ(transfers.least, least);
+}
+
+/// Starts at a multiple of 32 bytes.
+struct alignas(32) Sector {
+  float values[8];
+};
+
+// 64 neighbours of 4 bytes are 2 warps of 128 bytes, 4 sectors each.
+TEST(TrafficTest, NeighboursShareSectors) {
+  std::vector<Sector> memory(16);
+  static float *in, *out;
+  in = memory[0].values;
+  out = memory[8].values;
+  auto kernel = [](void **) {
+    uint32_t i = echo_sim_block_id(0) * 32 + x();
+    store(out + i, load(in + i));
+  };
+  Launch what;
+  void *arguments[] = {nullptr};
+  what.function = kernel;
+  what.arguments = arguments;
+  what.grid = {2};
+  what.block = {32};
+  what.buffers = {{in, 256, true}, {out, 256}};
+  LaunchOptions options;
+  EXPECT_EQ(launch(what, options).traffic.loads.accesses, 0u);
+  options.countsTraffic = true;
+  Traffic traffic = launch(what, options).traffic;
+  expectTransfers(traffic.loads, 64, 256, 8, 256);
+  expectTransfers(traffic.stores, 64, 256, 8, 256);
+}
+
+// 32 threads walk over rows of 16 elements: at each of 16 times they touch 32
+// places that are 64 bytes apart, a sector each. All of them read element 0 of
+// the input once more: one sector.
+TEST(TrafficTest, RowsOfThreadsTouchManySectors) {
+  auto kernel = [](void **arguments) {
+    auto *in = argument<float *>(arguments, 0);
+    auto *out = argument<float *>(arguments, 1);
+    float sum = load(in);
+    for (uint32_t i = 0; i < 16; ++i)
+      sum += load(in + x() * 16 + i);
+    if (x() < 2)
+      store(out + x() * 100, sum);
+  };
+  std::vector<float> in(512), out(101);
+  Traffic traffic = trafficOf(kernel, in, out, {1}, {32});
+  expectTransfers(traffic.loads, 544, 2176, 513, 2048);
+  expectTransfers(traffic.stores, 2, 8, 2, 8);
+}
+
+// What is read of an output isn't needed, what is written twice is counted
+// once, and shared memory not at all.
+TEST(TrafficTest, OutputsAreOnlyWritten) {
+  static float slot;
+  auto kernel = [](void **arguments) {
+    auto *out = argument<float *>(arguments, 1);
+    store(&slot, 1.0f);
+    for (int i = 0; i < 3; ++i)
+      store(out, load(out) + load(&slot));
+  };
+  float out = 0;
+  float *pointers[] = {&out, &out};
+  void *arguments[] = {&pointers[0], &pointers[1]};
+  Launch what;
+  what.function = kernel;
+  what.arguments = arguments;
+  what.buffers = {{&out, sizeof(out)}};
+  what.shared = {{&slot, sizeof(slot)}};
+  LaunchOptions options;
+  options.countsTraffic = true;
+  Traffic traffic = launch(what, options).traffic;
+  expectTransfers(traffic.loads, 3, 12, 3, 0);
+  expectTransfers(traffic.stores, 3, 12, 3, 4);
+  // As an input it is.
+  what.buffers.push_back({&out, sizeof(out), true});
+  EXPECT_EQ(launch(what, options).traffic.loads.least, 4u);
+}
+
 } // namespace
