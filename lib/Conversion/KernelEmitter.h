@@ -65,6 +65,9 @@ struct Reduction {
   int64_t inner = 1;           ///< product of the dimensions after them
   bool isTree = false; ///< one result: the order of ReductionTree.h, else in
                        ///< order
+  /// Two results, the second of which is the place of the first: each of two
+  /// elements and their places can be taken first, if the lower place is.
+  bool hasPlace = false;
   /// True if lanes run along the reduced elements.
   bool isRow() const { return inner == 1; }
 };
@@ -191,8 +194,8 @@ public:
   Value stackBuffer(Type element, int64_t size);
   /// A new buffer that a block's threads share.
   Value addSharedBuffer(Type element, int64_t size);
-  /// One with room for an element of each thread. There is one of a type.
-  Value sharedBuffer(Type element);
+  /// The `number`-th one of a type with room for an element of each thread.
+  Value sharedBuffer(Type element, unsigned number = 0);
   Value load(Value buffer, AffineExpr offset, Type element);
   Value toVector(Value value, int64_t width);
   /// A loaded scalar or vector as one of `element`, and the way back.
@@ -257,8 +260,20 @@ private:
   Value emitThreadRow(const Reduction &reduction, AffineMap index, Value init);
   Value emitUnrolledRow(const Reduction &reduction, AffineMap index,
                         Value init);
+  /// The tree over `size` elements; `sumLane(lane, step)` adds up those of a
+  /// lane: elements lane, lane + step, ...
+  Value emitThreadTree(const Reduction &reduction, int64_t size, Value init,
+                       function_ref<Value(Value, int64_t)> sumLane);
   bool isTeamRow(const Reduction &reduction) const;
-  Value emitTeamRow(const Reduction &reduction, AffineMap index, Value init);
+  SmallVector<Value> emitTeamRow(const Reduction &reduction, AffineMap index,
+                                 ValueRange inits);
+  /// The elements from `base` on, `size` of them; null: from 0 on.
+  SmallVector<Value> emitTeamPart(const Reduction &reduction, AffineMap index,
+                                  ValueRange inits, Value base, int64_t size);
+  SmallVector<Value> emitTeamTree(const Reduction &reduction, AffineMap index,
+                                  int64_t lanes, SmallVector<Value> values);
+  /// The thread's place among `lanes` of its team.
+  Value teamLane(int64_t lanes) const;
   bool isTeamColumn(const Reduction &reduction) const;
   Value emitTeamColumn(const Reduction &reduction, AffineMap index, Value init);
   /// The value of the lane whose number differs in bit `mask`.
@@ -266,6 +281,9 @@ private:
   Value combineTwo(const Reduction &reduction, Value lower, Value upper) {
     return combine(reduction, AffineMap(), lower, upper).front();
   }
+  /// What two threads hold, of a row at `index`.
+  SmallVector<Value> combineLanes(const Reduction &reduction, AffineMap index,
+                                  ValueRange lower, ValueRange upper);
 
   struct Dim {
     Value base;
@@ -278,7 +296,7 @@ private:
   Location loc;
   Block *entry;
   std::optional<ThreadTeam> team;
-  llvm::DenseMap<Type, Value> sharedBuffers;
+  llvm::DenseMap<std::pair<Type, unsigned>, Value> sharedBuffers;
   llvm::DenseMap<Value, uint64_t> alignments;
   SmallVector<Dim> dims;
   /// Deque: references stay valid while scopes are added.

@@ -272,7 +272,9 @@ private:
         needs.reductions.push_back(own);
       if (isOfRow)
         needs.rowReductions.push_back(
-            {reduction->reduced, reduction->isRow(), reduction->isTree});
+            {reduction->reduced, reduction->isRow(),
+             reduction->isTree ||
+                 (reduction->hasPlace && reduction->isRow())});
       if (reduction->isRow())
         needs.scalar.insert(own.begin(), own.end());
       loops = operandIndex(*reduction, index,

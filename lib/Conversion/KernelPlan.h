@@ -56,7 +56,8 @@ struct Loop {
 /// A reduction that is computed once for a row, or more rarely.
 struct RowReduction {
   int64_t reduced = 0;
-  bool isRow = false, isTree = false; ///< as in Reduction
+  bool isRow = false; ///< as in Reduction
+  bool isShared = false; ///< threads can share it
 };
 
 /// An argument's element (or that of its reshape) that is read once for each

@@ -157,12 +157,38 @@ AffineMap mlir::echo::reshapeSource(Operation *reshape, AffineMap index) {
   return indexMap(exprs, context);
 }
 
+/// True if an element or its place is taken where a condition says so, and the
+/// earlier ones are kept elsewhere.
+static bool selectsPlace(linalg::GenericOp generic) {
+  Block *body = generic.getBody();
+  if (generic.getNumReductionLoops() != 1 || generic.getNumResults() != 2 ||
+      generic.getNumDpsInputs() != 1)
+    return false;
+  auto selected = [&](unsigned result) {
+    return body->getTerminator()
+        ->getOperand(result)
+        .getDefiningOp<arith::SelectOp>();
+  };
+  arith::SelectOp value = selected(0), place = selected(1);
+  if (!value || !place || value.getCondition() != place.getCondition() ||
+      value.getTrueValue() != body->getArgument(0) ||
+      value.getFalseValue() != body->getArgument(1) ||
+      place.getFalseValue() != body->getArgument(2))
+    return false;
+  auto cast = place.getTrueValue().getDefiningOp<arith::IndexCastOp>();
+  auto index = cast ? cast.getIn().getDefiningOp<linalg::IndexOp>()
+                    : linalg::IndexOp();
+  return index && generic.getIteratorTypesArray()[index.getDim()] ==
+                      utils::IteratorType::reduction;
+}
+
 std::optional<Reduction> Reduction::match(linalg::GenericOp generic) {
   if (generic.getNumReductionLoops() == 0)
     return std::nullopt;
   Reduction reduction;
   reduction.generic = generic;
   reduction.isTree = generic.getNumResults() == 1;
+  reduction.hasPlace = selectsPlace(generic);
   auto shape = cast<RankedTensorType>(generic.getInputs().front().getType())
                    .getShape();
   SmallVector<utils::IteratorType> iterators = generic.getIteratorTypesArray();
@@ -225,13 +251,11 @@ SmallVector<Value> KernelEmitter::emitReduction(const Reduction &reduction,
   SmallVector<Value> inits;
   for (Value init : r.generic.getOutputs())
     inits.push_back(emit(init, index));
-  if (r.isTree && r.isRow()) {
-    if (!team)
-      return {emitRowTree(r, index, inits.front())};
-    if (isTeamRow(r))
-      return {emitTeamRow(r, index, inits.front())};
-    return {emitThreadRow(r, index, inits.front())};
-  }
+  if (isTeamRow(r))
+    return emitTeamRow(r, index, inits);
+  if (r.isTree && r.isRow())
+    return {team ? emitThreadRow(r, index, inits.front())
+                 : emitRowTree(r, index, inits.front())};
   if (isTeamColumn(r))
     return {emitTeamColumn(r, index, inits.front())};
   return emitFold(r, index, inits);
@@ -307,32 +331,84 @@ SmallVector<Value> KernelEmitter::emitFold(const Reduction &reduction,
   return totals;
 }
 
+namespace {
+
+/// The lanes of a row's sum, in memory.
+class StackLanes {
+public:
+  StackLanes(KernelEmitter &emitter, Type element, int64_t count)
+      : emitter(emitter), loc(emitter.getLoc()), element(element), count(count),
+        buffer(emitter.stackBuffer(element, count)) {}
+
+  void fill(Value init) {
+    emitter.forLoop(emitter.constantIndex(0), emitter.constantIndex(count),
+                    kVectorWidth,
+                    [&](Value lane) { store(init, lane, kVectorWidth); });
+  }
+  Value load(Value lane, int64_t width) {
+    OpBuilder &b = emitter.current();
+    if (width == 1)
+      return memref::LoadOp::create(b, loc, buffer, lane);
+    return vector::LoadOp::create(b, loc, VectorType::get({width}, element),
+                                  buffer, lane);
+  }
+  void store(Value value, Value lane, int64_t width) {
+    OpBuilder &b = emitter.current();
+    if (width == 1)
+      memref::StoreOp::create(b, loc, value, buffer, lane);
+    else
+      vector::StoreOp::create(b, loc, emitter.toVector(value, width), buffer,
+                              lane);
+  }
+  /// Halves the lanes until one is left, in memory while they are many.
+  Value combine(function_ref<Value(Value, Value)> combineTwo) {
+    int64_t half = count / 2;
+    for (; half >= numerics::kShortRowLanes; half /= 2)
+      emitter.forLoop(
+          emitter.constantIndex(0), emitter.constantIndex(half), kVectorWidth,
+          [&](Value lane) {
+            Value other = arith::AddIOp::create(emitter.current(), loc, lane,
+                                                emitter.constantIndex(half));
+            Value upper = load(other, kVectorWidth);
+            store(combineTwo(load(lane, kVectorWidth), upper), lane,
+                  kVectorWidth);
+          });
+    Value vector = load(emitter.constantIndex(0), 2 * half);
+    for (; half >= 1; half /= 2) {
+      auto part = [&](int64_t first) -> Value {
+        SmallVector<int64_t> mask =
+            llvm::to_vector(llvm::seq<int64_t>(first, first + half));
+        return vector::ShuffleOp::create(emitter.current(), loc, vector,
+                                         vector, mask);
+      };
+      Value lower = part(0), upper = part(half);
+      vector = combineTwo(lower, upper);
+    }
+    return vector::ExtractOp::create(emitter.current(), loc, vector, 0);
+  }
+
+private:
+  KernelEmitter &emitter;
+  Location loc;
+  Type element;
+  int64_t count;
+  Value buffer;
+};
+
+} // namespace
+
 Value KernelEmitter::emitRowTree(const Reduction &reduction, AffineMap index,
                                  Value init) {
-  MLIRContext *context = builder.getContext();
   const int64_t width = kVectorWidth;
-  int64_t size = reduction.reduced, lanes = numerics::rowLanes(size);
-  Type element = init.getType();
-  Value buffer = stackBuffer(element, lanes);
-  auto vectorType = [&](int64_t width) {
-    return VectorType::get({width}, element);
-  };
-  auto load = [&](Value position, int64_t width) -> Value {
-    if (width == 1)
-      return memref::LoadOp::create(current(), loc, buffer, position);
-    return vector::LoadOp::create(current(), loc, vectorType(width), buffer,
-                                  position);
-  };
-  auto store = [&](Value value, Value position, int64_t width) {
-    if (width == 1)
-      memref::StoreOp::create(current(), loc, value, buffer, position);
-    else
-      vector::StoreOp::create(current(), loc, toVector(value, width), buffer,
-                              position);
-  };
+  int64_t parts = numerics::rowParts(reduction.reduced);
+  int64_t size = reduction.reduced / parts, count = numerics::rowLanes(size);
   auto add = [&](Value lhs, Value rhs) -> Value {
     return arith::AddIOp::create(current(), loc, lhs, rhs);
   };
+  auto combineTwo = [&](Value lower, Value upper) {
+    return this->combineTwo(reduction, lower, upper);
+  };
+  StackLanes lanes(*this, init.getType(), count);
   // Lanes lower to upper take the elements from `base` on.
   auto accumulate = [&](Value base, int64_t lower, int64_t upper,
                         int64_t width) {
@@ -340,43 +416,40 @@ Value KernelEmitter::emitRowTree(const Reduction &reduction, AffineMap index,
       return;
     forLoop(constantIndex(lower), constantIndex(upper), width, [&](Value lane) {
       unsigned dim = addDim(add(base, lane), width);
-      AffineMap operand =
-          operandIndex(reduction, index, getAffineDimExpr(dim, context));
+      AffineMap operand = operandIndex(
+          reduction, index, getAffineDimExpr(dim, builder.getContext()));
       Value value = toVector(emitOperand(reduction, operand), width);
-      Value sum = combine(reduction, operand, load(lane, width), value).front();
-      store(sum, lane, width);
+      Value sum =
+          combine(reduction, operand, lanes.load(lane, width), value).front();
+      lanes.store(sum, lane, width);
     });
   };
+  auto sumPart = [&](Value begin) {
+    lanes.fill(init);
+    int64_t full = size / count * count, rest = size - full;
+    int64_t vectorRest = rest / width * width;
+    Value behind = constantIndex(full);
+    if (parts != 1)
+      behind = add(begin, behind);
+    if (full != 0)
+      forLoop(begin, behind, count,
+              [&](Value base) { accumulate(base, 0, count, width); });
+    accumulate(behind, 0, vectorRest, width);
+    accumulate(behind, vectorRest, rest, 1);
+    return lanes.combine(combineTwo);
+  };
+  if (parts == 1)
+    return sumPart(constantIndex(0));
 
-  Value zero = constantIndex(0);
-  forLoop(zero, constantIndex(lanes), width,
-          [&](Value lane) { store(init, lane, width); });
-  int64_t full = size / lanes * lanes, rest = size - full;
-  int64_t vectorRest = rest / width * width;
-  if (full != 0)
-    forLoop(zero, constantIndex(full), lanes,
-            [&](Value base) { accumulate(base, 0, lanes, width); });
-  Value base = constantIndex(full);
-  accumulate(base, 0, vectorRest, width);
-  accumulate(base, vectorRest, rest, 1);
-
-  // Halve the lanes, in memory while they are many.
-  int64_t half = lanes / 2;
-  for (; half >= numerics::kShortRowLanes; half /= 2)
-    forLoop(zero, constantIndex(half), width, [&](Value lane) {
-      Value upper = load(add(lane, constantIndex(half)), width);
-      store(combine(reduction, AffineMap(), load(lane, width), upper).front(),
-            lane, width);
-    });
-  Value vector = load(constantIndex(0), 2 * half);
-  for (; half >= 1; half /= 2) {
-    auto part = [&](int64_t first) -> Value {
-      SmallVector<int64_t> mask =
-          llvm::to_vector(llvm::seq<int64_t>(first, first + half));
-      return vector::ShuffleOp::create(current(), loc, vector, vector, mask);
-    };
-    Value lower = part(0), upper = part(half);
-    vector = combine(reduction, AffineMap(), lower, upper).front();
-  }
-  return vector::ExtractOp::create(current(), loc, vector, 0);
+  int64_t partLanes = numerics::rowLanes(parts);
+  StackLanes sums(*this, init.getType(), partLanes);
+  sums.fill(init);
+  forLoop(constantIndex(0), constantIndex(parts), 1, [&](Value part) {
+    Value sum = sumPart(
+        arith::MulIOp::create(current(), loc, part, constantIndex(size)));
+    Value lane = arith::RemUIOp::create(current(), loc, part,
+                                        constantIndex(partLanes));
+    sums.store(combineTwo(sums.load(lane, 1), sum), lane, 1);
+  });
+  return sums.combine(combineTwo);
 }

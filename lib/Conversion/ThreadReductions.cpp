@@ -50,8 +50,8 @@ Value KernelEmitter::addSharedBuffer(Type element, int64_t size) {
       .addWorkgroupAttribution(type, loc);
 }
 
-Value KernelEmitter::sharedBuffer(Type element) {
-  Value &buffer = sharedBuffers[element];
+Value KernelEmitter::sharedBuffer(Type element, unsigned number) {
+  Value &buffer = sharedBuffers[{element, number}];
   if (!buffer)
     buffer = addSharedBuffer(element, kBlockSize);
   return buffer;
@@ -77,59 +77,134 @@ Value KernelEmitter::shuffle(Value value, int64_t mask) {
 }
 
 bool KernelEmitter::isTeamRow(const Reduction &reduction) const {
-  return team && reduction.isTree && reduction.isRow() &&
-         scopes[target].isUniform &&
+  return team && (reduction.isTree || reduction.hasPlace) &&
+         reduction.isRow() && scopes[target].isUniform &&
          (team->kind == ThreadTeam::Kind::Block ||
           (team->kind == ThreadTeam::Kind::Warp &&
            reduction.reduced <= numerics::kShortRow));
 }
 
-/// A lane is a thread; for short rows, each warp of a block does the same. Lane
-/// l adds lane l + s, and lane l + s adds lane l: all threads have lane 0's
-/// bits at the end.
-Value KernelEmitter::emitTeamRow(const Reduction &reduction, AffineMap index,
-                                 Value init) {
-  int64_t size = reduction.reduced, lanes = numerics::rowLanes(size);
-  Value lane = lanes == kWarpSize ? team->warpLane : team->lane;
-  auto add = [&](Value lhs, int64_t rhs) -> Value {
-    return arith::AddIOp::create(current(), loc, lhs, constantIndex(rhs));
-  };
-  // All lanes have as many elements, but for the last.
-  int64_t full = size / lanes * lanes;
-  SmallVector<Value> sum = {init};
-  if (full != 0)
-    sum = foldLoop(constantIndex(0), constantIndex(full), lanes, sum,
-                   [&](Value base, ValueRange sums) {
-                     Value position =
-                         arith::AddIOp::create(current(), loc, base, lane);
-                     AffineExpr dim = getAffineDimExpr(addDim(position),
-                                                       builder.getContext());
-                     AffineMap operand = operandIndex(reduction, index, dim);
-                     Value element = emitOperand(reduction, operand);
-                     return combine(reduction, operand, sums, element);
-                   });
-  if (full != size)
-    sum = foldElements(reduction, index, add(lane, full), constantIndex(size),
-                       lanes, sum);
-  Value value = sum.front();
+Value KernelEmitter::teamLane(int64_t lanes) const {
+  return lanes == kWarpSize ? team->warpLane : team->lane;
+}
+
+SmallVector<Value> KernelEmitter::combineLanes(const Reduction &reduction,
+                                               AffineMap index,
+                                               ValueRange lower,
+                                               ValueRange upper) {
+  if (!reduction.hasPlace)
+    return {combineTwo(reduction, lower.front(), upper.front())};
+  // Whatever comes first in the row is what the other one is compared with.
+  Value isLower = arith::CmpIOp::create(
+      current(), loc, arith::CmpIPredicate::ule, lower[1], upper[1]);
+  SmallVector<Value> first, second;
+  for (auto [a, b] : llvm::zip_equal(lower, upper)) {
+    first.push_back(arith::SelectOp::create(current(), loc, isLower, a, b));
+    second.push_back(arith::SelectOp::create(current(), loc, isLower, b, a));
+  }
+  Value place = arith::IndexCastUIOp::create(
+      current(), loc, builder.getIndexType(), second[1]);
+  AffineMap operand =
+      operandIndex(reduction, index,
+                   getAffineDimExpr(addDim(place), builder.getContext()));
+  return combine(reduction, operand, first, second.front());
+}
+
+/// Lane l adds lane l + s, and lane l + s adds lane l: all threads have lane
+/// 0's bits at the end.
+SmallVector<Value> KernelEmitter::emitTeamTree(const Reduction &reduction,
+                                               AffineMap index, int64_t lanes,
+                                               SmallVector<Value> values) {
   if (lanes != kWarpSize) {
     // Every warp takes the lanes that are its own modulo its size.
-    Value buffer = sharedBuffer(value.getType());
+    SmallVector<Value> buffers;
+    for (auto [number, value] : llvm::enumerate(values))
+      buffers.push_back(sharedBuffer(value.getType(), number));
     team->synchronize(current(), loc);
-    memref::StoreOp::create(current(), loc, value, buffer, lane);
+    for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+      memref::StoreOp::create(current(), loc, value, buffer, team->lane);
     team->synchronize(current(), loc);
-    SmallVector<Value> parts;
-    for (int64_t first = 0; first < lanes; first += kWarpSize)
-      parts.push_back(memref::LoadOp::create(current(), loc, buffer,
-                                             add(team->warpLane, first)));
+    SmallVector<SmallVector<Value>> parts;
+    for (int64_t first = 0; first < lanes; first += kWarpSize) {
+      Value lane = arith::AddIOp::create(current(), loc, team->warpLane,
+                                         constantIndex(first));
+      SmallVector<Value> &part = parts.emplace_back();
+      for (Value buffer : buffers)
+        part.push_back(memref::LoadOp::create(current(), loc, buffer, lane));
+    }
     for (size_t half = parts.size() / 2; half >= 1; half /= 2)
       for (size_t i = 0; i < half; ++i)
-        parts[i] = combineTwo(reduction, parts[i], parts[i + half]);
-    value = parts.front();
+        parts[i] = combineLanes(reduction, index, parts[i], parts[i + half]);
+    values = parts.front();
   }
-  for (int64_t half = kWarpSize / 2; half >= 1; half /= 2)
-    value = combineTwo(reduction, value, shuffle(value, half));
-  return value;
+  for (int64_t half = kWarpSize / 2; half >= 1; half /= 2) {
+    SmallVector<Value> others;
+    for (Value value : values)
+      others.push_back(shuffle(value, half));
+    values = combineLanes(reduction, index, values, others);
+  }
+  return values;
+}
+
+/// A lane is a thread; for short rows, each warp of a block does the same.
+SmallVector<Value> KernelEmitter::emitTeamPart(const Reduction &reduction,
+                                               AffineMap index,
+                                               ValueRange inits, Value base,
+                                               int64_t size) {
+  int64_t lanes = numerics::rowLanes(size);
+  auto add = [&](Value lhs, Value rhs) -> Value {
+    return arith::AddIOp::create(current(), loc, lhs, rhs);
+  };
+  Value first = teamLane(lanes);
+  if (base)
+    first = add(base, first);
+  // All lanes have as many elements, but for the last.
+  int64_t full = size / lanes * lanes;
+  SmallVector<Value> values(inits);
+  if (full != 0)
+    values = foldLoop(
+        constantIndex(0), constantIndex(full), lanes, values,
+        [&](Value offset, ValueRange accumulators) {
+          AffineExpr dim = getAffineDimExpr(addDim(add(offset, first)),
+                                            builder.getContext());
+          AffineMap operand = operandIndex(reduction, index, dim);
+          Value element = emitOperand(reduction, operand);
+          return combine(reduction, operand, accumulators, element);
+        });
+  if (full != size) {
+    Value end = constantIndex(size);
+    if (base)
+      end = add(base, end);
+    values = foldElements(reduction, index, add(first, constantIndex(full)),
+                          end, lanes, values);
+  }
+  return emitTeamTree(reduction, index, lanes, values);
+}
+
+SmallVector<Value> KernelEmitter::emitTeamRow(const Reduction &reduction,
+                                              AffineMap index,
+                                              ValueRange inits) {
+  int64_t parts = reduction.isTree ? numerics::rowParts(reduction.reduced) : 1;
+  if (parts == 1)
+    return emitTeamPart(reduction, index, inits, Value(), reduction.reduced);
+  // All threads have the sum of a part; the one whose lane it is adds it.
+  int64_t size = reduction.reduced / parts, lanes = numerics::rowLanes(parts);
+  SmallVector<Value> sums = foldLoop(
+      constantIndex(0), constantIndex(parts), 1, inits,
+      [&](Value part, ValueRange accumulators) {
+        Value base =
+            arith::MulIOp::create(current(), loc, part, constantIndex(size));
+        Value sum = emitTeamPart(reduction, index, inits, base, size).front();
+        Value lane = arith::RemUIOp::create(current(), loc, part,
+                                            constantIndex(lanes));
+        Value isOwn = arith::CmpIOp::create(
+            current(), loc, arith::CmpIPredicate::eq, lane, teamLane(lanes));
+        Value own = accumulators.front();
+        Value next = combineTwo(reduction, own, sum);
+        return SmallVector<Value>{
+            arith::SelectOp::create(current(), loc, isOwn, next, own)};
+      });
+  return emitTeamTree(reduction, index, lanes, sums);
 }
 
 bool KernelEmitter::isTeamColumn(const Reduction &reduction) const {
@@ -215,17 +290,14 @@ Value KernelEmitter::emitUnrolledRow(const Reduction &reduction,
 /// The lanes one after another, in the order in which the tree needs them:
 /// their numbers with the bits reversed. Sums of 1, 2, 4, ... lanes wait for
 /// their neighbours, as the digits of a counter for a carry.
-Value KernelEmitter::emitThreadRow(const Reduction &reduction, AffineMap index,
-                                   Value init) {
-  if (reduction.reduced <= kUnrolledRow)
-    return emitUnrolledRow(reduction, index, init);
+Value KernelEmitter::emitThreadTree(
+    const Reduction &reduction, int64_t size, Value init,
+    function_ref<Value(Value, int64_t)> sumLane) {
   Type integer = builder.getI32Type();
-  int64_t step = numerics::rowLanes(reduction.reduced);
+  int64_t step = numerics::rowLanes(size);
   // Lanes behind the last element hold nothing that counts.
-  int64_t lanes =
-      std::min<int64_t>(step, llvm::bit_ceil(uint64_t(reduction.reduced)));
+  int64_t lanes = std::min<int64_t>(step, llvm::bit_ceil(uint64_t(size)));
   int64_t digits = llvm::Log2_64(lanes);
-  Value size = constantIndex(reduction.reduced);
   auto number = [&](int64_t value) {
     return constant(builder.getI32IntegerAttr(value));
   };
@@ -240,9 +312,7 @@ Value KernelEmitter::emitThreadRow(const Reduction &reduction, AffineMap index,
                         current(), loc, reversed, number(32 - digits));
                     Value first = arith::IndexCastOp::create(
                         current(), loc, builder.getIndexType(), lane);
-                    Value sum =
-                        foldElements(reduction, index, first, size, step, init)
-                            .front();
+                    Value sum = sumLane(first, step);
                     SmallVector<Value> next;
                     Value carries = constant(builder.getBoolAttr(true));
                     for (int64_t digit = 0; digit < digits; ++digit) {
@@ -267,4 +337,37 @@ Value KernelEmitter::emitThreadRow(const Reduction &reduction, AffineMap index,
                     return next;
                   })
       .back();
+}
+
+Value KernelEmitter::emitThreadRow(const Reduction &reduction, AffineMap index,
+                                   Value init) {
+  int64_t parts = numerics::rowParts(reduction.reduced);
+  if (reduction.reduced <= kUnrolledRow)
+    return emitUnrolledRow(reduction, index, init);
+  auto add = [&](Value lhs, Value rhs) -> Value {
+    return arith::AddIOp::create(current(), loc, lhs, rhs);
+  };
+  Value size = constantIndex(reduction.reduced / parts);
+  auto sumPart = [&](Value base) {
+    return emitThreadTree(
+        reduction, reduction.reduced / parts, init,
+        [&](Value lane, int64_t step) {
+          return foldElements(reduction, index, base ? add(base, lane) : lane,
+                              base ? add(base, size) : size, step, init)
+              .front();
+        });
+  };
+  if (parts == 1)
+    return sumPart(Value());
+  return emitThreadTree(
+      reduction, parts, init, [&](Value lane, int64_t step) {
+        return foldLoop(lane, constantIndex(parts), step, init,
+                        [&](Value part, ValueRange sums) {
+                          Value base = arith::MulIOp::create(current(), loc,
+                                                             part, size);
+                          return SmallVector<Value>{combineTwo(
+                              reduction, sums.front(), sumPart(base))};
+                        })
+            .front();
+      });
 }

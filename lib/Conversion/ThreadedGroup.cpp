@@ -62,7 +62,7 @@ ThreadMapping mlir::echo::planThreads(const BoxGroup &group,
                                       int64_t elementBytes) {
   int64_t rowLength = 0, columnLength = 0;
   for (const RowReduction &reduction : group.rowReductions) {
-    if (!reduction.isTree)
+    if (!reduction.isShared)
       continue;
     int64_t &length = reduction.isRow ? rowLength : columnLength;
     length = std::max(length, reduction.reduced);

@@ -8,6 +8,7 @@
 
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/Dialect/FusionShapes.h"
+#include "Echo/Dialect/TensorBuilder.h"
 #include "Echo/Numerics/ReductionTree.h"
 
 using namespace mlir;
@@ -156,39 +157,86 @@ FusionShape ReduceOp::getFusionShape() {
   return shape;
 }
 
-/// Sums over several dimensions become one sum after another, as
-/// `ReductionTree.h` defines them.
-FailureOr<SmallVector<Value>> ReduceOp::splitForFusion(OpBuilder &builder) {
-  RankedTensorType type = getOperand().getType();
-  Type element = type.getElementType();
-  // Others round, or divide, at the end.
-  if (getKind() == ReduceKind::Mean || element.isF16() || element.isBF16() ||
-      !type.hasStaticShape())
-    return failure();
-  ArrayRef<int64_t> dims = getDims();
-  auto isRow = [&](size_t last) {
-    return llvm::all_of(type.getShape().drop_front(dims[last] + 1),
-                        [](int64_t size) { return size == 1; });
-  };
-  Value value = getOperand();
+namespace {
+
+/// Neighbouring dims that a reduction takes together.
+struct ReducedDims {
+  size_t begin, end; ///< of the op's dims
+  int64_t outer;     ///< rows, where the last dimensions are reduced
+  int64_t reduced;
+  bool isRow;
+
+  /// The parts of a row that are reduced on their own, or 1: many rows keep a
+  /// device busy as they are.
+  int64_t parts() const {
+    return isRow && outer < kManyRows ? numerics::rowParts(reduced) : 1;
+  }
+  static constexpr int64_t kManyRows = 128;
+};
+
+} // namespace
+
+/// In the order of `ReductionTree.h`.
+static SmallVector<ReducedDims> groupDims(ReduceOp op) {
+  SmallVector<int64_t> shape(op.getOperand().getType().getShape());
+  ArrayRef<int64_t> dims = op.getDims();
+  SmallVector<ReducedDims> groups;
   for (size_t end = dims.size(), begin; end > 0; end = begin) {
     begin = end - 1;
-    while (isRow(end - 1) && begin > 0 && dims[begin - 1] + 1 == dims[begin])
+    bool isRow =
+        product(ArrayRef(shape).drop_front(dims[begin] + 1)) == 1;
+    while (isRow && begin > 0 && dims[begin - 1] + 1 == dims[begin])
       --begin;
-    if (begin == 0 && end == dims.size())
-      return failure();
-    ArrayRef<int64_t> own = dims.slice(begin, end - begin);
-    SmallVector<int64_t> shape(type.getShape());
-    shape.erase(shape.begin() + own.front(), shape.begin() + own.back() + 1);
-    type = type.clone(shape);
-    value = ReduceOp::create(builder, getLoc(), type, value, getKind(), own,
-                             /*keepdims=*/false);
+    ArrayRef<int64_t> before = ArrayRef(shape).take_front(dims[begin]);
+    int64_t reduced = 1;
+    for (int64_t dim : dims.slice(begin, end - begin))
+      reduced *= std::exchange(shape[dim], 1);
+    groups.push_back({begin, end, int64_t(product(before)), reduced, isRow});
   }
-  if (value == getOperand())
+  return groups;
+}
+
+/// Sums over several dimensions become one sum after another, so that the first
+/// can be part of the kernel that computes what they read, and those of long
+/// rows sums of sums of parts. All as `ReductionTree.h` defines them.
+FailureOr<SmallVector<Value>> ReduceOp::splitForFusion(OpBuilder &builder) {
+  RankedTensorType type = getOperand().getType();
+  if (!type.hasStaticShape())
     return failure();
-  if (value.getType() != getResult().getType())
-    value = ReshapeOp::create(builder, getLoc(), getResult().getType(), value);
-  return SmallVector<Value>{value};
+  SmallVector<ReducedDims> groups = groupDims(*this);
+  TensorBuilder b(builder, getLoc());
+  Type element = type.getElementType();
+  // Others round, or divide, at the end.
+  bool isPlain = getKind() != ReduceKind::Mean &&
+                 getAccumulatorType(element) == element;
+  bool isCut = llvm::any_of(
+      groups, [](const ReducedDims &group) { return group.parts() != 1; });
+  Operation *producer = getOperand().getDefiningOp();
+  bool readsKernel = producer && !isa<LibraryCallOpInterface>(producer);
+  if (!isCut && (!readsKernel || !isPlain || groups.size() < 2))
+    return failure();
+  ReduceKind kind =
+      getKind() == ReduceKind::Mean ? ReduceKind::Sum : getKind();
+  Value value = b.widen(getOperand());
+  int64_t count = 1;
+  for (const ReducedDims &group : groups) {
+    ArrayRef<int64_t> dims =
+        getDims().slice(group.begin, group.end - group.begin);
+    count *= group.reduced;
+    if (group.parts() == 1) {
+      value = b.reduce(kind, value, dims, /*keepDims=*/false);
+      continue;
+    }
+    SmallVector<int64_t> shape(b.shapeOf(value).take_front(dims.front()));
+    llvm::append_values(shape, group.parts(), group.reduced / group.parts());
+    value = b.reshape(value, shape);
+    value = b.reduce(kind, value, dims.front() + 1, /*keepDims=*/false);
+    value = b.reduce(kind, value, dims.front(), /*keepDims=*/false);
+  }
+  if (getKind() == ReduceKind::Mean)
+    value = b.div(value, double(count));
+  value = b.convert(value, element);
+  return SmallVector<Value>{b.reshape(value, getResult().getType().getShape())};
 }
 
 FusionShape ArgmaxOp::getFusionShape() {

@@ -211,15 +211,9 @@ static void cleanUp(Block &block, ArrayRef<Operation *> movements,
       op->erase();
 }
 
-/// Splits ops whose first part can join the kernel of what they read.
+/// Splits ops that do better as several.
 static void splitOps(Block &block) {
   for (auto op : llvm::make_early_inc_range(block.getOps<FusionOpInterface>())) {
-    bool readsKernel = llvm::any_of(op->getOperands(), [](Value operand) {
-      Operation *producer = operand.getDefiningOp();
-      return producer && !isa<LibraryCallOpInterface>(producer);
-    });
-    if (!readsKernel)
-      continue;
     OpBuilder builder(op);
     FailureOr<SmallVector<Value>> values = op.splitForFusion(builder);
     if (failed(values))

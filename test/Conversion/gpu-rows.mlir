@@ -139,3 +139,45 @@ func.func private @branch(%x: tensor<5x40xf32>, %y: tensor<5x3xf32>) -> tensor<5
   %2 = echo.neg %1 : (tensor<5x4xf32>) -> tensor<5x4xf32>
   return %2 : tensor<5x4xf32>
 }
+
+// -----
+
+// The first maximum and its place are a warp's: lanes compare what they hold
+// with what is later in the row.
+// CHECK-LABEL: gpu.func @argmax(
+// CHECK-SAME:    known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 35, 1, 1>
+// CHECK:         %[[BEST:.*]]:2 = scf.for %{{.*}} to %c96{{.*}} step %c32{{.*}} iter_args({{.*}}) -> (f32, i32)
+// CHECK:         %[[OWN:.*]]:2 = scf.for %{{.*}} to %c100{{.*}} step %c32
+// CHECK:         %[[VALUE:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#0, %c16_i32
+// CHECK:         %[[PLACE:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#1, %c16_i32
+// CHECK:         %[[IS_LOWER:.*]] = arith.cmpi ule, %[[OWN]]#1, %[[PLACE]]
+// CHECK:         %[[FIRST:.*]] = arith.select %[[IS_LOWER]], %[[OWN]]#0, %[[VALUE]]
+// CHECK:         %[[SECOND:.*]] = arith.select %[[IS_LOWER]], %[[VALUE]], %[[OWN]]#0
+// CHECK:         arith.cmpf ogt, %[[SECOND]], %[[FIRST]]
+// CHECK-COUNT-8: gpu.shuffle xor
+func.func private @argmax(%x: tensor<35x100xf32>) -> tensor<35xi32>
+    attributes {echo.kernel} {
+  %0 = echo.argmax %x {axis = 1 : i64} : (tensor<35x100xf32>) -> tensor<35xi32>
+  return %0 : tensor<35xi32>
+}
+
+// -----
+
+// A row that is cut: the threads of a block add up part by part, and the one
+// whose lane a part is adds its sum.
+// CHECK-LABEL: gpu.func @cut(
+// CHECK-SAME:    known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>
+// CHECK:         %[[SUMS:.*]] = scf.for %[[PART:.*]] = %c0{{.*}} to %c9{{.*}} step %c1{{.*}} iter_args
+// CHECK:           arith.muli %[[PART]], %c8192
+// CHECK:           scf.for %{{.*}} to %c8192{{.*}} step %c256
+// CHECK:           gpu.barrier
+// CHECK:           %[[LANE:.*]] = arith.remui %[[PART]], %c32
+// CHECK:           %[[IS_OWN:.*]] = arith.cmpi eq, %[[LANE]]
+// CHECK:           arith.addf
+// CHECK:           arith.select %[[IS_OWN]]
+// CHECK:         gpu.shuffle xor %[[SUMS]], %c16_i32
+func.func private @cut(%x: tensor<73728xf32>) -> tensor<f32>
+    attributes {echo.kernel} {
+  %0 = echo.reduce sum %x {dims = array<i64: 0>} : (tensor<73728xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

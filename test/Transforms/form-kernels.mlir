@@ -51,6 +51,38 @@ func.func @reductions(%a: tensor<4x8x16xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+// The sum of 98,304 = 12 * 8,192 elements is one of 12 sums of parts, which
+// several blocks of a device share.
+// CHECK-LABEL: func.func @long_row
+// CHECK:         %[[SUMS:.*]] = echo.kernel
+// CHECK:           %[[SQUARES:.*]] = echo.mul
+// CHECK:           %[[PARTS:.*]] = echo.reshape %[[SQUARES]] : (tensor<1024x96xf32>) -> tensor<12x8192xf32>
+// CHECK:           echo.reduce sum %[[PARTS]] {dims = array<i64: 1>} : (tensor<12x8192xf32>) -> tensor<12xf32>
+// CHECK:         %[[SUM:.*]] = echo.kernel(%[[SUMS]])
+// CHECK:           echo.reduce sum %{{.*}} {dims = array<i64: 0>} : (tensor<12xf32>) -> tensor<f32>
+// CHECK:         %[[MEAN:.*]] = echo.kernel(%[[SUM]])
+// CHECK:           echo.constant dense<9.830400e+04>
+// CHECK:           echo.div
+// CHECK:         return %[[MEAN]]
+func.func @long_row(%a: tensor<1024x96xf32>) -> tensor<f32> {
+  %0 = echo.mul %a, %a : (tensor<1024x96xf32>, tensor<1024x96xf32>) -> tensor<1024x96xf32>
+  %1 = echo.reduce mean %0 {dims = array<i64: 0, 1>} : (tensor<1024x96xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// 128 rows and more keep a device busy as they are.
+// CHECK-LABEL: func.func @long_rows
+// CHECK-COUNT-1: echo.kernel
+// CHECK-NOT:     echo.kernel
+func.func @long_rows(%a: tensor<128x98304xf32>) -> tensor<128xf32> {
+  %0 = echo.reduce sum %a {dims = array<i64: 1>} : (tensor<128x98304xf32>) -> tensor<128xf32>
+  return %0 : tensor<128xf32>
+}
+
+// -----
+
 // Sums over dimensions in front of the rows: those over one dimension add up
 // while the kernel walks over the rows; the sum over both dimensions takes a
 // second kernel for what is left.

@@ -107,6 +107,22 @@ TEST_F(Kernels, LargeReductionsHaveSeveralChunks) {
   EXPECT_GE(mostChunks, 2);
 }
 
+// Rows that are cut into parts: by one kernel, or by one for the parts.
+TEST_F(Kernels, CutRows) {
+  for (const char *kind : {"mean", "max", "sum"})
+    check(function("reduce " + std::string(kind), "{dims = array<i64: 0, 1>}",
+                   {type({9, 8192}, "f32")}, {type({}, "f32")}));
+  EXPECT_EQ(numKernels, 2u);
+  EXPECT_GE(mostChunks, 2);
+  for (const char *element : {"f64", "bf16", "i32"})
+    check(function("reduce sum", "{dims = array<i64: 1>, keepdims = true}",
+                   {type({3, 67603}, element)}, {type({3, 1}, element)}));
+  // Not to be cut.
+  check(function("reduce sum", "{dims = array<i64: 0>}",
+                 {type({65537}, "f32")}, {type({}, "f32")}));
+  EXPECT_EQ(numKernels, 1u);
+}
+
 TEST_F(Kernels, Argmax) {
   for (const char *element : {"f32", "f64", "f16", "bf16", "i32", "i8"})
     for (bool odd : {false, true}) {

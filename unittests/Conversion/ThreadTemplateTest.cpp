@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledKernels.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::echo;
@@ -122,6 +123,72 @@ func.func @f(%x: tensor<5xNxT>, %y: tensor<5x3xT>) -> tensor<5x4xT> {
              size == 30 || size == 1030 ? kFloats
                                         : ArrayRef<const char *>({"f32"}),
              {{'N', size}});
+}
+
+// Rows that are cut: parts of 8,192 and of 1,009 elements, in one kernel and in
+// two, and by one thread.
+TEST_F(ThreadTemplates, CutRows) {
+  for (int64_t size : {73728, 67603})
+    checkAll(R"(
+func.func @f(%x: tensor<NxT>) -> (tensor<T>, tensor<T>) {
+  %0 = echo.mul %x, %x : (tensor<NxT>, tensor<NxT>) -> tensor<NxT>
+  %1 = echo.reduce sum %0 {dims = array<i64: 0>} : (tensor<NxT>) -> tensor<T>
+  %2 = echo.reduce max %x {dims = array<i64: 0>} : (tensor<NxT>) -> tensor<T>
+  return %1, %2 : tensor<T>, tensor<T>
+}
+)",
+             {size == 73728 ? "f32" : "f16"}, {{'N', size}});
+  checkAll(R"(
+func.func @f(%x: tensor<1x67603xT>) -> (tensor<1x67603xT>, tensor<1x2xT>) {
+  %0 = echo.softmax %x {axis = 1 : i64} : (tensor<1x67603xT>) -> tensor<1x67603xT>
+  %1 = echo.reduce sum %x {dims = array<i64: 1>, keepdims = true} : (tensor<1x67603xT>) -> tensor<1x1xT>
+  %2 = echo.concat %1, %1 {axis = 1 : i64} : (tensor<1x1xT>, tensor<1x1xT>) -> tensor<1x2xT>
+  return %0, %2 : tensor<1x67603xT>, tensor<1x2xT>
+}
+)",
+           {"f32"});
+}
+
+// The first of several maxima, and of NaN, by a thread, a warp and a block.
+TEST_F(ThreadTemplates, Argmax) {
+  const char *source = R"(
+func.func @f(%x: tensor<4xNxT>) -> (tensor<4xi32>, tensor<4x1xT>) {
+  %0 = echo.argmax %x {axis = 1 : i64} : (tensor<4xNxT>) -> tensor<4xi32>
+  %1 = echo.reduce sum %x {dims = array<i64: 1>, keepdims = true} : (tensor<4xNxT>) -> tensor<4x1xT>
+  return %0, %1 : tensor<4xi32>, tensor<4x1xT>
+}
+)";
+  for (int64_t size : {1, 5, 9, 33, 200, 1025}) {
+    special = size % 2 == 1;
+    checkAll(source,
+             size == 200 || size == 1025
+                 ? ArrayRef<const char *>(
+                       {"f32", "f64", "f16", "bf16", "i32", "i64", "i8"})
+                 : ArrayRef<const char *>({"f32"}),
+             {{'N', size}});
+  }
+}
+
+// Elements that are equal but for some, at different lanes.
+TEST_F(ThreadTemplates, ArgmaxOfEqualElements) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (int64_t size : {40, 1100}) {
+    std::string rows = "tensor<12x" + std::to_string(size) + "xf32>";
+    std::vector<double> values;
+    for (double base : {-infinity, 1.0})
+      for (double best : {base, 2.0, nan})
+        for (int64_t place : {int64_t(33), size - 2})
+          for (int64_t i = 0; i < size; ++i)
+            values.push_back(i == place || i == size - 1 ? best : base);
+    check("func.func @f(%x: " + rows + R"() -> tensor<12xi32> {
+  %0 = echo.argmax %x {axis = 1 : i64} : ()" +
+              rows + R"() -> tensor<12xi32>
+  return %0 : tensor<12xi32>
+}
+)",
+          {*HostTensor::fromDoubles(parseType(rows), values)});
+  }
 }
 
 // Sums over rows that are made row by row.

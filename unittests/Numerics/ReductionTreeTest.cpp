@@ -79,6 +79,30 @@ TEST(ReductionTree, LongRowHas256Lanes) {
   EXPECT_EQ(rowSum<float>(1025, load), 0x1p24f + 2);
 }
 
+// 73,728 = 9 * 8,192, 100,000 = 16 * 6,250, 67,603 = 67 * 1,009. 65,537 is prime,
+// and twice that has no other divisors than 2.
+TEST(ReductionTree, Parts) {
+  EXPECT_EQ(rowParts(65536), 1);
+  EXPECT_EQ(rowParts(65537), 1);
+  EXPECT_EQ(rowParts(2 * 65537), 1);
+  EXPECT_EQ(rowParts(73728), 9);
+  EXPECT_EQ(rowParts(100000), 16);
+  EXPECT_EQ(rowParts(67603), 67);
+}
+
+// Elements 0, 256, 8,192 and 8,448 would be in one lane of an uncut row, which
+// loses both 1s behind 2^24. The last two are lane 0 of the second part: 2.
+TEST(ReductionTree, LongestRowsAreCut) {
+  std::vector<float> values(73728, 0.0f);
+  values[0] = 0x1p24f;
+  values[8192] = values[8448] = 1;
+  auto load = [&](int64_t i) { return values[i]; };
+  EXPECT_EQ(partSum<float>(73728, load), 0x1p24f);
+  EXPECT_EQ(rowSum<float>(73728, load), 0x1p24f + 2);
+  values[256] = 1; // behind 2^24 in the first part
+  EXPECT_EQ(rowSum<float>(73728, load), 0x1p24f + 2);
+}
+
 // Columns of 130 rows are blocks of 128 and 2: 2^24 in row 0 loses a 1 in row
 // 1; 1s in rows 128 and 129 (one block) arrive as 2.
 TEST(ReductionTree, ColumnsAddBlocksOf128Rows) {

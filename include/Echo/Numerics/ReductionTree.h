@@ -23,7 +23,10 @@ namespace mlir::echo::numerics {
 ///
 /// inner == 1 ("row"): lane l of L starts at +0 and adds elements l, l + L,
 /// l + 2 L, ... in order; then lanes halve: for s = L / 2, ..., 1, lane l adds
-/// lane l + s for l < s. Lane 0 is the sum.
+/// lane l + s for l < s. Lane 0 is the sum. A row of more than 65,536 elements
+/// is cut into equal parts if it can be: the sums of the parts, each by the same
+/// rule, are the elements of a row that is added up like any other, uncut. A
+/// part has as many elements as possible, at most 8,192 and at least 256.
 ///
 /// inner > 1 ("column"): rows are taken in blocks; a block's partial starts at
 /// +0 and adds its rows in order; the total starts at +0 and adds the partials
@@ -35,16 +38,28 @@ namespace mlir::echo::numerics {
 inline constexpr int64_t kShortRow = 1024;
 inline constexpr int64_t kShortRowLanes = 32;
 inline constexpr int64_t kLongRowLanes = 256;
+inline constexpr int64_t kLongestRow = 65536;
+inline constexpr int64_t kLongestPart = 8192;
+inline constexpr int64_t kShortestPart = 256;
 inline constexpr int64_t kColumnBlock = 128;
 
 inline constexpr int64_t rowLanes(int64_t reduced) {
   return reduced <= kShortRow ? kShortRowLanes : kLongRowLanes;
 }
 
-/// The sum of `reduced` elements; `load(i)` gives element i in the type T of
-/// accumulation.
+/// The parts that a row is cut into; 1: it isn't.
+inline constexpr int64_t rowParts(int64_t reduced) {
+  if (reduced > kLongestRow)
+    for (int64_t size = kLongestPart; size >= kShortestPart; --size)
+      if (reduced % size == 0)
+        return reduced / size;
+  return 1;
+}
+
+/// The sum of `reduced` elements, uncut; `load(i)` gives element i in the type T
+/// of accumulation.
 template <typename T, typename Load>
-T rowSum(int64_t reduced, Load load) {
+T partSum(int64_t reduced, Load load) {
   T lanes[kLongRowLanes];
   const int64_t count = rowLanes(reduced);
   std::fill(lanes, lanes + count, T(0));
@@ -57,6 +72,17 @@ T rowSum(int64_t reduced, Load load) {
     for (int64_t lane = 0; lane < half; ++lane)
       lanes[lane] = lanes[lane] + lanes[lane + half];
   return lanes[0];
+}
+
+/// The sum of a row.
+template <typename T, typename Load>
+T rowSum(int64_t reduced, Load load) {
+  const int64_t parts = rowParts(reduced), size = reduced / parts;
+  if (parts == 1)
+    return partSum<T>(reduced, load);
+  return partSum<T>(parts, [&](int64_t part) {
+    return partSum<T>(size, [&](int64_t i) { return load(part * size + i); });
+  });
 }
 
 /// The sums of `inner` columns of `reduced` rows; `load(row, column)` gives an

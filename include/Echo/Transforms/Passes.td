@@ -376,6 +376,11 @@ def EchoFormKernelsPass : Pass<"echo-form-kernels", "::mlir::ModuleOp"> {
     - small pointwise ops that larger ones read by row, and parts of pointwise
       ops that are read once (the gates of an LSTM cell).
 
+    Sums over several dimensions are split into those that each kernel can join,
+    and sums of few rows of more than 65,536 elements into one of parts and one
+    of the parts' sums (`Echo/Numerics/ReductionTree.h`), so that many blocks of
+    a GPU, or threads, share them.
+
     Values that other kernels read pass through memory; ops are merged where
     that saves the most bytes. Library calls and contiguous views stay. Ops that
     only move elements and small constants are cloned into the kernels that read
