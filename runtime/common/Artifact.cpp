@@ -13,6 +13,7 @@
 #include "cpu/CpuFeatures.h"
 #include "cpu/Gemm.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
@@ -129,6 +130,56 @@ Symbol findSymbol(void *handle, const std::string &path, const char *name) {
   return symbol;
 }
 
+/// What the loader has mapped of a shared object.
+class MappedObject {
+public:
+  explicit MappedObject(void *handle) {
+    dlinfo(handle, RTLD_DI_LINKMAP, &map);
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, size_t, void *object) {
+          return static_cast<MappedObject *>(object)->addSegments(*info);
+        },
+        this);
+  }
+
+  bool holds(const void *data, uint64_t bytes) const {
+    auto begin = reinterpret_cast<uintptr_t>(data);
+    return std::any_of(
+        segments.begin(), segments.end(), [&](const Segment &segment) {
+          return begin >= segment.begin && begin <= segment.end &&
+                 bytes <= segment.end - begin;
+        });
+  }
+  /// Whether a text and the zero at its end are in the object.
+  bool holdsText(const char *text) const {
+    while (holds(text, 1))
+      if (*text++ == 0)
+        return true;
+    return false;
+  }
+
+private:
+  struct Segment {
+    uintptr_t begin, end;
+  };
+
+  /// Returns whether it is this object, which ends the search.
+  int addSegments(const dl_phdr_info &info) {
+    if (!map || info.dlpi_addr != map->l_addr)
+      return 0;
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr) &header = info.dlpi_phdr[i];
+      uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+      if (header.p_type == PT_LOAD)
+        segments.push_back({begin, begin + header.p_memsz});
+    }
+    return 1;
+  }
+
+  link_map *map = nullptr;
+  std::vector<Segment> segments;
+};
+
 uint64_t readNumber(void *handle, const std::string &path, const char *name) {
   Symbol symbol = findSymbol(handle, path, name);
   uint64_t number;
@@ -178,6 +229,10 @@ void Artifact::load() {
                                    std::to_string(bytes.bytes) +
                                    " bytes, echo_program_size says " +
                                    std::to_string(programBytes));
+  if (!MappedObject(handle).holds(bytes.address, programBytes))
+    throwInvalidArtifact(file, "echo_program_size says " +
+                                   std::to_string(programBytes) +
+                                   " bytes, which the file doesn't have");
   std::string error;
   if (!Program::parse({static_cast<const char *>(bytes.address), programBytes},
                       contents, error))
@@ -222,8 +277,7 @@ void Artifact::loadKernels() {
   for (size_t i = 0; i < contents.kernels.size(); ++i)
     if (!functions[i])
       throwInvalidArtifact(file, "kernel " + std::to_string(i) + " '" +
-                                     contents.kernels[i].name +
-                                     "' is missing");
+                                     contents.kernels[i].name + "' is missing");
 }
 
 void Artifact::loadImages() {
@@ -234,13 +288,24 @@ void Artifact::loadImages() {
   if (table.bytes != 0 && count > table.bytes / sizeof(Image))
     throwInvalidArtifact(file, "echo_images is too small for " +
                                    std::to_string(count) + " images");
+  MappedObject object(handle);
+  uint64_t tableBytes;
+  if (__builtin_mul_overflow(count, sizeof(Image), &tableBytes) ||
+      !object.holds(table.address, tableBytes))
+    throwInvalidArtifact(file, "it has no room for " + std::to_string(count) +
+                                   " images");
   auto *images = static_cast<const Image *>(table.address);
   for (uint64_t i = 0; i < count; ++i) {
     const Image &image = images[i];
     std::string what = "image " + std::to_string(i) + ": ";
     if (!image.chip || !image.data)
       throwInvalidArtifact(file, what + "its chip or its bytes are missing");
+    if (!object.holdsText(image.chip))
+      throwInvalidArtifact(file, what + "its chip isn't a text of the file");
     what = "image for '" + std::string(image.chip) + "': ";
+    if (!object.holds(image.data, image.bytes))
+      throwInvalidArtifact(file, what + std::to_string(image.bytes) +
+                                     " bytes, which the file doesn't have");
     std::string_view bytes(static_cast<const char *>(image.data), image.bytes);
     switch (static_cast<ImageKind>(image.kind)) {
     case ImageKind::Cubin:
@@ -256,8 +321,8 @@ void Artifact::loadImages() {
       checkElf(file, bytes, what);
       break;
     default:
-      throwInvalidArtifact(file, what + "unknown kind " +
-                                     std::to_string(image.kind));
+      throwInvalidArtifact(file,
+                           what + "unknown kind " + std::to_string(image.kind));
     }
     gpuImages.push_back(image);
   }

@@ -93,6 +93,57 @@ TEST(Artifact, Symbols) {
                   "bytes");
 }
 
+TEST(Artifact, Images) {
+  Folder folder;
+  std::string bytes = makeGpuStepProgram().serialize();
+  auto errorFor = [&](const std::string &images, const char *count = "1") {
+    std::string path = folder.path("images.so");
+    compileArtifact(path,
+                    "static const char image[64] = \"\\177ELF\", text[] = \"// "
+                    "PTX\";\nstruct { const char *chip; uint64_t kind; const "
+                    "void *data; uint64_t bytes; } echo_images[] = {" +
+                        images + "};\nuint64_t echo_num_images = " + count +
+                        ";\n",
+                    bytes);
+    return errorOf(path, ECHO_INVALID_ARTIFACT);
+  };
+  EXPECT_CONTAINS(errorFor("{0}", "0"), "it has no image of its kernels");
+  EXPECT_CONTAINS(errorFor("{0}", "2"), "echo_images is too small for 2");
+  EXPECT_CONTAINS(errorFor("{0}", "0x1000000000000000"),
+                  "echo_images is too small");
+  EXPECT_CONTAINS(errorFor("{0}"),
+                  "image 0: its chip or its bytes are missing");
+  EXPECT_CONTAINS(errorFor("{(char *)64, 0, image, 64}"),
+                  "image 0: its chip isn't a text of the file");
+  EXPECT_CONTAINS(errorFor("{\"sm_90\", 0, text, sizeof(text)}"),
+                  "image for 'sm_90': not a cubin");
+  EXPECT_CONTAINS(errorFor("{\"sm_90\", 1, text, sizeof(text) - 1}"),
+                  "expected a text that ends with its only zero byte");
+  EXPECT_CONTAINS(errorFor("{\"sim\", 2, image, 64}"),
+                  "image for 'sim': not a shared object");
+  EXPECT_CONTAINS(errorFor("{\"sim\", 3, image, 64}"), "unknown kind 3");
+  for (const char *size : {"1 << 30", "0x7fffffffffffffff", "~0ull"})
+    for (const char *kind : {"0", "1", "2"})
+      EXPECT_CONTAINS(
+          errorFor(std::string("{\"sim\", ") + kind + ", image, " + size + "}"),
+          "bytes, which the file doesn't have");
+}
+
+TEST(Artifact, TruncatedImages) {
+  // A simulated GPU's image is a shared object within the artefact.
+  Folder folder;
+  std::string object = compileHostObject(
+      folder, std::string("#define FAULT 0\n") + gpuStepKernels());
+  Program program = makeGpuStepProgram();
+  std::string path = folder.path("truncated.so");
+  for (size_t part = 0; part < 16; ++part) {
+    compileGpuArtifact(path, program,
+                       {{"sim", ImageKind::HostObject,
+                         object.substr(0, object.size() * part / 16)}});
+    EXPECT_CONTAINS(errorOf(path, ECHO_INVALID_ARTIFACT), "shared object");
+  }
+}
+
 TEST(Artifact, Programs) {
   Folder folder;
   std::string path = folder.path("damaged.so");
