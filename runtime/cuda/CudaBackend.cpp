@@ -53,7 +53,11 @@ CudaBackend::CudaBackend(const Artifact &artifact,
   checkWrapper();
   if (program.kernels.empty())
     return;
-  loadImage(artifact);
+  try {
+    loadImage(artifact);
+  } catch (const Error &error) {
+    throw withAdvice(error);
+  }
   findKernels(artifact);
 }
 
@@ -148,6 +152,17 @@ std::string CudaBackend::adviceFor(uint64_t bytes, bool isArena) const {
          "% of this one would fit";
 }
 
+Error CudaBackend::withAdvice(const Error &error) const {
+  size_t freeBytes, totalBytes;
+  if (error.status() != ECHO_OUT_OF_MEMORY ||
+      device->driver().memGetInfo(&freeBytes, &totalBytes) != kSuccess)
+    return error;
+  return Error(error.status(), std::string(error.what()) + "; " +
+                                   std::to_string(freeBytes) + " of " +
+                                   std::to_string(totalBytes) +
+                                   " bytes are free" + adviceFor(0, false));
+}
+
 std::unique_ptr<DeviceMemory>
 CudaBackend::allocate(uint64_t bytes, uint64_t alignment,
                       const std::string &purpose) {
@@ -218,11 +233,16 @@ void CudaBackend::resolve(const Vector<char *> &regions,
   bool hasGemm =
       std::any_of(program.calls.begin(), program.calls.end(),
                   [](const Call &call) { return call.kind == CallKind::Gemm; });
-  if (!blas && hasGemm)
+  if (blas || !hasGemm)
+    return;
+  try {
     blas = std::make_unique<Blas>(
         *device, resources.stream,
         program.workspaceBytes ? arena + program.workspaceOffset : nullptr,
         program.workspaceBytes, allowTF32);
+  } catch (const Error &error) {
+    throw withAdvice(error);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,7 +342,7 @@ void CudaBackend::prepare() {
   } catch (const Error &error) {
     throw Error(error.status(),
                 std::string("the step can't be captured as a graph: ") +
-                    error.what() +
+                    withAdvice(error).what() +
                     "; nothing has run, and without_graph in the session's "
                     "options issues every call anew");
   }
@@ -341,11 +361,11 @@ void CudaBackend::run() {
       issueProfiled();
     else
       issueAll();
-  } catch (const Error &) {
+  } catch (const Error &error) {
     // What was issued ends before the memory is used again. An error that stays
     // is found here: the device is lost then.
     synchronize();
-    throw;
+    throw withAdvice(error);
   }
   issueSeconds = std::chrono::steady_clock::now() - begin;
   synchronize();

@@ -18,6 +18,7 @@
 #define ECHO_RUNTIME_CUDA_CUDABACKEND_H
 
 #include "CallSlots.h"
+#include "Error.h"
 #include "cuda/Blas.h"
 #include "cuda/Device.h"
 #include "cuda/Monitor.h"
@@ -73,6 +74,9 @@ private:
   /// Throws what a wrapper has left behind.
   void checkWrapper() const;
   std::string adviceFor(uint64_t bytes, bool isArena) const;
+  /// An error of a driver or library that found no memory, with what is left
+  /// and what would help; any other one as it is.
+  Error withAdvice(const Error &error) const;
   void issueInputs();
   void issueCall(size_t index);
   void issueAll();

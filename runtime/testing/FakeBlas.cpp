@@ -240,6 +240,8 @@ BlasStatus createFake(BlasHandle *handle) {
   BlasCall call;
   if (!currentContext())
     return 1; // CUBLAS_STATUS_NOT_INITIALIZED
+  if (call.state.isDue("fail_blas_create"))
+    return 3; // CUBLAS_STATUS_ALLOC_FAILED
   ++call.state.counters["blas_handles"];
   *handle = new BlasContextTag{currentContext()};
   return 0;
@@ -403,8 +405,7 @@ BlasStatus matmulFake(BlasHandle, MatmulDesc desc, const void *alpha,
       layoutC != layoutD || desc->scaleType != kTypeF32 ||
       desc->epilogue != kEpilogueBias)
     return kBlasNotSupported;
-  if (BlasStatus status =
-          checkWorkspace(call.state, workspace, workspaceBytes))
+  if (BlasStatus status = checkWorkspace(call.state, workspace, workspaceBytes))
     return status;
   if (workspaceBytes < algorithm->data[kAlgorithmWorkspace] ||
       desc->computeType !=
@@ -431,6 +432,6 @@ BlasStatus matmulFake(BlasHandle, MatmulDesc desc, const void *alpha,
                   {stream, workspace, workspaceBytes, desc->computeType,
                    algorithm->data[kAlgorithmReductions] != kReductionCompute},
                   layoutA->type, desc->transA, desc->transB,
-                  operand(a, layoutA), operand(b, layoutB),
-                  operand(d, layoutD), layoutD->count, false, desc->bias);
+                  operand(a, layoutA), operand(b, layoutB), operand(d, layoutD),
+                  layoutD->count, false, desc->bias);
 }

@@ -33,6 +33,8 @@
 //   fault_launch       n: the n-th kernel faults when it runs, which stays
 //   fail_instantiate   n: the n-th instantiation of a graph fails
 //   fail_capture       n: the n-th end of a capture fails
+//   fail_module_load   n: the n-th cuModuleLoadDataEx finds no memory
+//   fail_blas_create   n: the n-th cublasCreate finds no memory
 //   fail_blas          n: the n-th product is refused
 //   has_epilogue       0: cuBLASLt refuses to look for an algorithm, 2: it
 //                      finds none

@@ -393,6 +393,8 @@ static uint64_t elfBytes(const void *image) {
 Result moduleLoadDataExFake(Module *module, const void *image,
                             unsigned numOptions, int *options, void **values) {
   ECHO_FAKE_BEGIN();
+  if (state.isDue("fail_module_load"))
+    return kOutOfMemory;
   auto *bytes = static_cast<const char *>(image);
   if (std::memcmp(bytes, ELFMAG, SELFMAG) != 0) {
     for (unsigned i = 0; i < numOptions; ++i)

@@ -115,14 +115,20 @@ FakeState &FakeState::get() {
   return state;
 }
 
-FakeState::FakeState() { reset(); }
+FakeState::FakeState() {
+  for (const char *name : {"blas_handles", "blas_descriptors", "nvml_users"})
+    counters[name] = 0;
+  reset();
+}
 
 void FakeState::reset() {
-  settings = {{"version", 13000},      {"devices", 1},      {"capability", 0},
-              {"memory", 1 << 30},     {"fail_init", 0},    {"fail_alloc", 0},
-              {"fail_host_alloc", 0},  {"fail_launch", 0},  {"fault_launch", 0},
-              {"fail_instantiate", 0}, {"fail_capture", 0}, {"fail_blas", 0},
-              {"has_epilogue", 1},     {"has_energy", 1}};
+  settings = {
+      {"version", 13000},      {"devices", 1},          {"capability", 0},
+      {"memory", 1 << 30},     {"fail_init", 0},        {"fail_alloc", 0},
+      {"fail_host_alloc", 0},  {"fail_launch", 0},      {"fault_launch", 0},
+      {"fail_instantiate", 0}, {"fail_module_load", 0}, {"fail_blas_create", 0},
+      {"fail_capture", 0},     {"fail_blas", 0},        {"has_epilogue", 1},
+      {"has_energy", 1}};
   for (const char *name :
        {"leaks", "launches", "graph_launches", "products", "epilogues",
         "tf32_products", "rounded_sums", "misuse"})
