@@ -87,6 +87,46 @@ class Gpu(unittest.TestCase):
                 self.assertEqual(report["device"]["name"], "cuda:0 Fake")
                 self.assertEqual(report["device"]["graph_steps"], STEPS - 1)
 
+    def test_profile(self):
+        """By call and by layer, through the CUDA runtime: every call of the
+        step once a step, one after the other."""
+        graph, step, trace = map(self.path, ("profile.mlir", "profile.so",
+                                             "trace.json"))
+        run("echo-zoo", *NMT, "-o", graph)
+        run("echo-compile", graph, "--target=cuda", "--chip=sim",
+            "--optimizer=sgd", "-o", step)
+        report = self.path("profile.json")
+        out = run("echo-run", step, "--device=cuda", "--steps=3",
+                  "--profile=" + trace, "--report=" + report, environment={
+                      variable: FAKE for variable in (
+                          "ECHO_CUDA_DRIVER", "ECHO_CUBLAS", "ECHO_NVML")})
+        self.assertIn("device: cuda:0 Fake", out)
+        for title in ("kind", "kernel or library call",
+                      "layer, all time steps"):
+            self.assertRegex(out, r"\n%s +calls +s/step +share" % title)
+        self.assertRegex(out, r"\ndecoder/attention +\d+ +\d")
+        with open(report, encoding="utf-8") as file:
+            report = json.load(file)
+        with open(trace, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        self.assertEqual(len(events), report["calls"])
+        self.assertEqual(sum(entry["calls"] for entry in report["profile"]),
+                         2 * report["calls"])
+        end = 0
+        for event in events:
+            self.assertGreaterEqual(event["ts"], end - 1)
+            end = event["ts"] + event["dur"]
+        self.assertEqual(
+            {(event["cat"], event["name"], event["args"]["op"],
+              event["args"]["layer"]) for event in events},
+            {tuple(entry[key] for key in ("kind", "name", "op", "layer"))
+             for entry in report["profile"]})
+        self.assertEqual({event["cat"] for event in events},
+                         {"kernel", "gemm", "copy"})
+        self.assertGreater(report["device"]["energy_joules"], 0)
+        self.assertEqual(report["device"]["power_watts"], 100)
+        self.assertGreater(report["device"]["bytes"], 0)
+
     def test_target_sim(self):
         graph = self.path("sim.mlir")
         run("echo-zoo", *NMT, "-o", graph)
