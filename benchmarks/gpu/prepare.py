@@ -144,15 +144,18 @@ class Archive:
             step["sanitized"] = False
             step["tolerance"] = cases.PRODUCT_TOLERANCES[element_type]
             steps.append(step)
-        for name, (model, further, strategy) in cases.MODELS.items():
+        for name, case in cases.MODELS.items():
             if not self.is_wanted(name):
                 continue
+            model, further, element_type, optimizer, strategy = case
             sizes = cases.SMALL[model]
+            rate = cases.SGD_RATE if optimizer == "sgd" else cases.RATE
             step = self.checked_step(
-                self.zoo(model, name, sizes, further), "model", name,
-                cases.make_inputs(model, sizes), cases.MODEL_STEPS,
-                "--optimizer=adam", "--strategy=" + strategy)
-            step["tolerance"] = cases.MODEL_TOLERANCE
+                self.zoo(model, name, sizes, {**further, "type": element_type}),
+                "model", name, cases.make_inputs(model, sizes, rate),
+                cases.MODEL_STEPS, "--optimizer=" + optimizer,
+                "--strategy=" + strategy)
+            step["tolerance"] = cases.TOLERANCES[element_type]
             step["sanitized"] = name in cases.SANITIZED_MODELS
             steps.append(step)
         return steps
@@ -231,7 +234,7 @@ def main():
                                               "libEchoRuntime.so")
     with tempfile.TemporaryDirectory() as folder:
         Archive(options, folder).fill()
-        with tarfile.open(options.output + ".new", "w:xz") as archive:
+        with tarfile.open(options.output + ".new", "w:xz", preset=2) as archive:
             archive.add(folder, "gpu-check")
     size = os.path.getsize(options.output + ".new")
     if size >= LIMIT:
