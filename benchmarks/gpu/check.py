@@ -92,6 +92,12 @@ def use_own_libstdcxx():
     machine is older than the runtime's."""
     if os.environ.get("ECHO_OWN_LIBSTDCXX"):
         return
+    try:
+        load_libraries()
+        return
+    except OSError as error:
+        if "GLIBCXX" not in str(error) and "CXXABI" not in str(error):
+            return  # opening a session tells
     folder = path("lib", "libstdc++")
     os.environ["ECHO_OWN_LIBSTDCXX"] = "1"
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(
@@ -121,12 +127,7 @@ def load_libraries():
         if len(rest) == len(left):
             break  # loading the runtime tells
         left = rest
-    try:
-        ctypes.CDLL(os.environ["ECHO_RUNTIME"])
-    except OSError as error:
-        if "GLIBCXX" in str(error) or "CXXABI" in str(error):
-            use_own_libstdcxx()
-        raise
+    ctypes.CDLL(os.environ["ECHO_RUNTIME"])
 
 
 def find_cublas():
@@ -444,6 +445,8 @@ def worker(name, first):
 
 def main():
     name, *arguments = sys.argv[1:]
+    if name in ("worker", "sanitizer-target"):
+        use_own_libstdcxx()
     if name == "worker":
         return worker(*arguments)
     if name == "sanitizer-target":

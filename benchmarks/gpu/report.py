@@ -19,7 +19,7 @@ PARTS = ("machine",) + DECIDING + ("pytorch",)
 COLUMNS = (  # title, key, factor, form
     ("ms", "median_seconds", 1e3, "%.2f"),
     ("least, ms", "least_seconds", 1e3, "%.2f"),
-    ("host, ms", "host_seconds", 1e3, "%.2f"),
+    ("host, ms", "host_seconds", 1e3, "%.3f"),
     ("allocated, MB", "allocated_bytes", 1e-6, "%.1f"),
     ("reserved, MB", "reserved_bytes", 1e-6, "%.1f"),
     ("of the device, MB", "device_bytes", 1e-6, "%.1f"),
