@@ -139,7 +139,10 @@ void Device::checkCapturing(Result result, const char *what) const {
 void Device::check(Result result, const char *what) {
   if (result == kSuccess)
     return;
-  if (functions->ctxSynchronize() == kSuccess)
+  // An error that stays is told by every call. That another thread captures a
+  // graph on the device isn't one.
+  Result state = functions->ctxSynchronize();
+  if (state == kSuccess || state == kCaptureUnsupported)
     return checkCapturing(result, what);
   std::string reason = failure(result, what);
   {

@@ -39,7 +39,6 @@ enum : Result {
   kLaunchOutOfResources = 701,
   kLaunchFailed = 719,
   kNotSupported = 801,
-  kCaptureUnsupported = 900,
   kCaptureInvalidated = 901,
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaTesting.h"
+#include "cuda/DriverApi.h"
 
 using namespace echo;
 using namespace echo::test;
@@ -280,6 +281,40 @@ TEST_F(CudaSession, FailureWhileCapturingChangesNothing) {
     EXPECT_EQ(session.statistics().graph_steps, 1u);
     EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 2));
   }
+}
+
+TEST_F(CudaSession, FailureWhileAnotherThreadCaptures) {
+  // That the device can't be waited for then doesn't mean that it is lost.
+  cuda::Context context, popped;
+  cuda::Stream stream;
+  cuda::Graph graph;
+  auto call = [&](const char *name, auto... arguments) {
+    int (*function)(decltype(arguments)...);
+    fake->find(function, dlopen(ECHO_FAKE_CUDA_LIBRARY, RTLD_NOW), name);
+    ASSERT_EQ(function(arguments...), 0) << name;
+  };
+  {
+    Session session = open();
+    session.initialize(7);
+    session.step();
+    call("cuDevicePrimaryCtxRetain", &context, 0);
+    call("cuCtxPushCurrent_v2", context);
+    call("cuStreamCreate", &stream, 0u);
+    call("cuStreamBeginCapture_v2", stream, 1);
+    fake->set("fail_instantiate", 1);
+    std::string error = errorOf([&] { session.step(); }, ECHO_OUT_OF_MEMORY);
+    EXPECT_EQ(error.find("lost"), std::string::npos) << error;
+    session.step();
+    EXPECT_EQ(valuesOf(session), expectedValues(folder->path("cpu.so"), 2));
+  }
+  // It was told of the wait, and gives up.
+  cuda::Result (*end)(cuda::Stream, cuda::Graph *);
+  fake->find(end, dlopen(ECHO_FAKE_CUDA_LIBRARY, RTLD_NOW),
+             "cuStreamEndCapture");
+  EXPECT_NE(end(stream, &graph), 0);
+  call("cuStreamDestroy_v2", stream);
+  call("cuCtxPopCurrent_v2", &popped);
+  call("cuDevicePrimaryCtxRelease_v2", 0);
 }
 
 TEST_F(CudaSession, FaultThatStays) {
