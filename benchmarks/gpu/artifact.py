@@ -29,7 +29,6 @@ sys.path.insert(0, os.path.dirname(HERE))
 from common import (SOURCE, Tools, build_setting, describe_build,
                     describe_machine, load, run, write)
 
-CHIPS = ["sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"]
 HEADING = "## Artefacts"
 
 
@@ -100,12 +99,12 @@ def measure(options, folder):
     tools = Tools(options.build)
     graph, step = (os.path.join(folder, name) for name in ("nmt.mlir",
                                                            "nmt.so"))
-    zoo = ["--batch=%d" % options.batch, "--src-len=%d" % options.length,
-           "--tgt-len=%d" % options.length]
+    zoo = ["--batch=%d" % options.batch, "--hidden=%d" % options.hidden,
+           "--src-len=%d" % options.length, "--tgt-len=%d" % options.length]
     run(tools.echo_zoo, "nmt", *zoo, "-o", graph)
     start = time.monotonic()
     run(tools.echo_compile, graph, "--optimizer=adam", "--target=cuda",
-        "--chip=" + ",".join(CHIPS + ["sim"]), "--no-cache", "-o", step)
+        "--chip=" + ",".join(options.chips.split(",") + ["sim"]), "--no-cache", "-o", step)
     found = {"zoo": " ".join(zoo), "compile": time.monotonic() - start,
              "ops": count_ops(tools, graph), "bytes": os.path.getsize(step)}
     driver, launches = build_programs(options.build, folder)
@@ -144,12 +143,12 @@ def describe(found, options, load_before):
         "`benchmarks/gpu/artifact.py` on %s, %s, load %s before.\n"
         "That machine has no GPU: a driver and cuBLAS that return at once, or "
         "the simulator,\nare in its place. Echo: %s.\n"
-        "The model is `echo-zoo nmt %s`\n(hidden 512) with Adam, for %s\n"
-        "and the simulator. Opening is `echo_session_open`, the median of %d "
-        "processes; a launch\nand a step are the fastest of some."
+        "The model is `echo-zoo nmt %s` with Adam,\nfor %s and the "
+        "simulator.\nOpening is `echo_session_open`, the median of %d "
+        "processes; a launch and a step are\nthe fastest of some."
         % (describe_machine(1), datetime.date.today(), load_before,
-           describe_build(options.build), found["zoo"], ", ".join(CHIPS),
-           options.repetitions),
+           describe_build(options.build), found["zoo"],
+           options.chips.replace(",", ", "), options.repetitions),
         "", "| what | how much |", "|---|---|",
         *("| %s | %s |" % row for row in rows)]) + "\n"
 
@@ -167,7 +166,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default=os.path.join(SOURCE, "build"))
     parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument("--length", type=int, default=100)
+    parser.add_argument("--chips",
+                        default="sm_75,sm_80,sm_89,sm_90,sm_100,sm_120")
     parser.add_argument("--repetitions", type=int, default=11)
     parser.add_argument("--output", default=os.path.join(
         SOURCE, "docs", "results", "gpu.md"))
