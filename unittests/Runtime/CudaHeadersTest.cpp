@@ -38,23 +38,21 @@ namespace {
 
 namespace own = echo::cuda;
 
-static_assert(own::kSuccess == CUDA_SUCCESS &&
-              own::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY &&
-              own::kCaptureUnsupported ==
-                  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
-              own::kAttributeMajor ==
-                  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
-              own::kAttributeMinor ==
-                  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR &&
-              own::kFunctionDynamicShared ==
-                  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
-              own::kJitErrorLog == CU_JIT_ERROR_LOG_BUFFER &&
-              own::kJitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES &&
-              own::kJitOptimizationLevel == CU_JIT_OPTIMIZATION_LEVEL &&
-              own::kStreamNonBlocking == CU_STREAM_NON_BLOCKING &&
-              own::kEventDefault == CU_EVENT_DEFAULT &&
-              own::kEventDisableTiming == CU_EVENT_DISABLE_TIMING &&
-              own::kCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+static_assert(
+    own::kSuccess == CUDA_SUCCESS &&
+    own::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY &&
+    own::kCaptureUnsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+    own::kAttributeMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
+    own::kAttributeMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR &&
+    own::kFunctionDynamicShared ==
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+    own::kJitErrorLog == CU_JIT_ERROR_LOG_BUFFER &&
+    own::kJitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES &&
+    own::kJitOptimizationLevel == CU_JIT_OPTIMIZATION_LEVEL &&
+    own::kStreamNonBlocking == CU_STREAM_NON_BLOCKING &&
+    own::kEventDefault == CU_EVENT_DEFAULT &&
+    own::kEventDisableTiming == CU_EVENT_DISABLE_TIMING &&
+    own::kCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 static_assert(
     own::kTypeF32 == CUDA_R_32F && own::kTypeF64 == CUDA_R_64F &&
     own::kTypeF16 == CUDA_R_16F && own::kTypeBF16 == CUDA_R_16BF &&
