@@ -15,8 +15,10 @@ import json
 import math
 import os
 import platform
+import re
 import shutil
 import sys
+import tempfile
 import time
 
 import processes
@@ -412,8 +414,9 @@ def time_pytorch(part, model, variant, mode, share):
         [sys.executable, path("pytorch_steps.py"), model["name"], variant,
          mode], part.left(share))
     if code != 0:
-        raise RuntimeError((errors.strip() or
-                            processes.describe_exit(code)).split("\n")[-1])
+        # Python's last words, without the advice that may follow.
+        lines = re.findall(r"^[\w.]+(?:Error|Exception): .*", errors, re.M)
+        raise RuntimeError((lines or [processes.describe_exit(code)])[-1])
     return {**json.loads(output.strip().split("\n")[-1]),
             "model": model["name"]}
 
@@ -422,13 +425,17 @@ def pytorch(part):
     if importlib.util.find_spec("torch") is None:
         part.add("pytorch", {"skipped": "no PyTorch"})
         return
-    for mode, share in (("eager", 0.25), ("compiled", 0.45),
-                        ("eager, TF32", 0.25)):
-        for model in read_manifest()["timed"]:
-            for variant, modes in model["variants"].items():
-                if mode in modes:
-                    part.run("%s, %s, %s" % (model["name"], variant, mode),
-                             time_pytorch, part, model, variant, mode, share)
+    with tempfile.TemporaryDirectory() as cache:
+        # Nothing that an earlier run has left behind, perhaps half-way.
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
+        for mode, share in (("eager", 0.25), ("compiled", 0.45),
+                            ("eager, TF32", 0.25)):
+            for model in read_manifest()["timed"]:
+                for variant, modes in model["variants"].items():
+                    if mode in modes:
+                        part.run("%s, %s, %s" % (model["name"], variant, mode),
+                                 time_pytorch, part, model, variant, mode,
+                                 share)
     if not part.results:
         part.add("pytorch", {"skipped": "the archive was made without"})
 
