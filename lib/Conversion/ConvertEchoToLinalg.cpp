@@ -373,8 +373,12 @@ static SmallVector<Value> lowerReverse(OpBuilder &b, ReverseOp op) {
 static Value slice(OpBuilder &b, Location loc, Value operand,
                    ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
                    ArrayRef<int64_t> strides) {
+  RankedTensorType type = typeOf(operand).clone(sizes);
+  // No offset is inside a dimension of no elements.
+  if (type.getNumElements() == 0)
+    return filledTensor(b, loc, type, b.getZeroAttr(type.getElementType()));
   return tensor::ExtractSliceOp::create(
-      b, loc, typeOf(operand).clone(sizes), operand, ValueRange(),
+      b, loc, type, operand, ValueRange(),
       ValueRange(), ValueRange(), offsets, sizes, strides);
 }
 

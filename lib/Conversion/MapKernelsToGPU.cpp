@@ -141,6 +141,11 @@ mlir::echo::mapKernelToGPU(func::FuncOp kernel, gpu::GPUModuleOp module,
   function.setKnownGridSizeAttr(size(place.launch.blocks));
 
   Block &entry = function.getBody().front();
+  if (place.launch.blocks == 0) {
+    b.setInsertionPointToEnd(&entry);
+    gpu::ReturnOp::create(b, loc);
+    return function;
+  }
   size_t numInputs = llvm::count_if(kernel.getArgumentTypes(),
                                     llvm::IsaPred<RankedTensorType>);
   // Shared buffers become arguments of the block, too.
@@ -174,18 +179,33 @@ mlir::echo::mapKernelToGPU(func::FuncOp kernel, gpu::GPUModuleOp module,
   return function;
 }
 
-/// True if all indices of a kernel lie in 32 bits: those of its buffers, the
+/// Indices below lie in 32 bits, with what is added to them.
+static constexpr int64_t kSmallIndices = int64_t(1) << 30;
+
+/// True if all tensors of a kernel, also those that memory never holds, are
+/// numbered by small indices.
+static bool hasSmallTensors(func::FuncOp kernel) {
+  auto isSmall = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || (succeeded(echo::detail::typeBytes(tensor)) &&
+                       tensor.getNumElements() < kSmallIndices);
+  };
+  WalkResult result = kernel.walk([&](Operation *op) {
+    return llvm::all_of(op->getResultTypes(), isSmall)
+               ? WalkResult::advance()
+               : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted() &&
+         llvm::all_of(kernel.getArgumentTypes(), isSmall);
+}
+
+/// True if all indices of a kernel whose tensors are small lie in 32 bits: the
 /// bounds and steps of its loops, and what comes from data.
 static bool hasSmallIndices(gpu::GPUFuncOp kernel) {
-  constexpr int64_t most = int64_t(1) << 30;
-  for (Type type : kernel.getArgumentTypes())
-    if (auto buffer = dyn_cast<MemRefType>(type))
-      if (buffer.getNumElements() >= most)
-        return false;
   WalkResult result = kernel.walk([](Operation *op) {
     if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
-      return constant.value() < most ? WalkResult::advance()
-                                     : WalkResult::interrupt();
+      return constant.value() < kSmallIndices ? WalkResult::advance()
+                                              : WalkResult::interrupt();
     // Parameters are offsets in buffers.
     auto cast = dyn_cast<arith::IndexCastOp>(op);
     return cast && cast.getIn().getType().isInteger(64) &&
@@ -196,9 +216,8 @@ static bool hasSmallIndices(gpu::GPUFuncOp kernel) {
   return !result.wasInterrupted();
 }
 
-static void setIndexWidth(gpu::GPUModuleOp module) {
+static void setIndexWidth(gpu::GPUModuleOp module, bool isSmall) {
   Builder b(module.getContext());
-  bool isSmall = llvm::all_of(module.getOps<gpu::GPUFuncOp>(), hasSmallIndices);
   DataLayoutEntryInterface width = DataLayoutEntryAttr::get(
       b.getIndexType(), b.getI32IntegerAttr(isSmall ? 32 : 64));
   module->setAttr(DLTIDialect::kDataLayoutAttrName,
@@ -224,18 +243,21 @@ struct EchoMapKernelsToGPUPass
                     b.getUnitAttr());
     llvm::StringMap<SmallVector<uint64_t>> alignments =
         launchAlignments(module);
+    bool isSmall = true;
     for (func::FuncOp kernel : kernels) {
       if (alignment != 0)
         alignments[kernel.getName()].assign(
             kernel.getNumArguments() + kernel.getNumResults(), alignment);
-      if (failed(
-              mapKernelToGPU(kernel, gpuModule, alignments[kernel.getName()])))
+      FailureOr<gpu::GPUFuncOp> function =
+          mapKernelToGPU(kernel, gpuModule, alignments[kernel.getName()]);
+      if (failed(function))
         return signalPassFailure();
+      isSmall = isSmall && hasSmallTensors(kernel) && hasSmallIndices(*function);
       // The host's launches need the function's type alone.
       kernel.getBody().getBlocks().clear();
       kernel.setPrivate();
     }
-    setIndexWidth(gpuModule);
+    setIndexWidth(gpuModule, isSmall);
   }
 };
 

@@ -108,8 +108,8 @@ LaunchSize mlir::echo::planLaunch(ArrayRef<ThreadMapping> mappings) {
                    ? kBlockSize
                    : kWarpSize * std::clamp<int64_t>(llvm::bit_floor(warps), 1,
                                                      kBlockSize / kWarpSize);
-  size.blocks = std::clamp<int64_t>(llvm::divideCeilSigned(threads, size.block),
-                                    1, kMaxBlocks);
+  size.blocks =
+      std::min(llvm::divideCeilSigned(threads, size.block), kMaxBlocks);
   return size;
 }
 

@@ -53,7 +53,8 @@ TilePlan planTiles(const BoxGroup &group);
 /// `elementBytes`: of the largest elements.
 ThreadMapping planThreads(const BoxGroup &group, int64_t elementBytes);
 
-/// The launch that kernels with these mappings share.
+/// The launch that groups with these mappings share: of no blocks where nothing
+/// is written.
 struct LaunchSize {
   int64_t block = kWarpSize, blocks = 1;
 };

@@ -93,3 +93,28 @@ func.func private @from_data(%x: tensor<5x8xf32>, %i: tensor<3xi64>) -> tensor<3
   %0 = echo.embedding %x, %i : (tensor<5x8xf32>, tensor<3xi64>) -> tensor<3x8xf32>
   return %0 : tensor<3x8xf32>
 }
+
+// -----
+
+// What memory never holds counts, too: dropout numbers the 4,900,000,000
+// elements that are added up.
+// CHECK: gpu.module @echo_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 64 : i32>}
+func.func private @large_inside(%x: tensor<70000xf32>, %n: tensor<i64>) -> tensor<70000xf32>
+    attributes {echo.kernel} {
+  %0 = echo.broadcast %x : (tensor<70000xf32>) -> tensor<70000x70000xf32>
+  %1, %2 = echo.dropout %0, %n, %n, %n {rate = 0.5 : f64} : (tensor<70000x70000xf32>, tensor<i64>, tensor<i64>, tensor<i64>) -> (tensor<70000x70000xf32>, tensor<70000x70000xi1>)
+  %3 = echo.reduce sum %1 {dims = array<i64: 1>} : (tensor<70000x70000xf32>) -> tensor<70000xf32>
+  return %3 : tensor<70000xf32>
+}
+
+// -----
+
+// A sum of nothing is 0.
+// CHECK:      gpu.func @sum_of_nothing
+// CHECK-SAME:   known_grid_size = array<i32: 1, 1, 1>
+// CHECK:        memref.store
+func.func private @sum_of_nothing(%x: tensor<0x4xf32>) -> tensor<4xf32>
+    attributes {echo.kernel} {
+  %0 = echo.reduce sum %x {dims = array<i64: 0>} : (tensor<0x4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -98,10 +98,10 @@ def EchoMapKernelsToGPUPass
     Every kernel on tensors becomes a `gpu.func` of the same name in
     `@echo_kernels`: `(inputs..., outputs..., parameters...)` on one-dimensional
     row-major buffers, with i1 as bytes and bf16 as i16. `known_block_size` and
-    `known_grid_size` are what it has to be launched with; both lie on x alone,
-    and an empty iteration space has one block, which writes nothing. Of the
-    kernel function a declaration is left, for the launches in the host
-    function, which isn't touched.
+    `known_grid_size` are what it has to be launched with; both lie on x alone.
+    A kernel that writes nothing has a grid of no blocks, which is never
+    launched. Of the kernel function a declaration is left, for the launches in
+    the host function, which isn't touched.
 
     Producers are computed where they are read. A kernel writes groups of
     outputs (or parts of them) that share their loops, one after another in one
@@ -126,8 +126,8 @@ def EchoMapKernelsToGPUPass
     Chunks beyond the grid's blocks are taken by the same threads, so that any
     extent works.
 
-    Indices have 32 bits if all kernels' buffers and loops are shorter than 2^30
-    and no index comes from 64-bit data, and 64 bits otherwise: the module's data
+    Indices have 32 bits if all kernels' tensors, also those that memory never
+    holds, and loops are shorter than 2^30 and no index comes from 64-bit data, and 64 bits otherwise: the module's data
     layout says which.
 
     As on the CPU, an output may be the buffer of an input where
