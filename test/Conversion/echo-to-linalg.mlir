@@ -65,6 +65,17 @@ func.func private @moves(%a: tensor<4x8xf32>, %v: tensor<f32>) -> (tensor<8x4xf3
   return %0, %1, %2, %3, %4 : tensor<8x4xf32>, tensor<4x8xf32>, tensor<2x3xf32>, tensor<4x16xf32>, tensor<4x11xf32>
 }
 
+// No offset is inside a dimension of no elements.
+// CHECK-LABEL: func.func private @empty_parts(
+// CHECK-NOT:     tensor.extract_slice
+// CHECK-COUNT-3: linalg.fill {{.*}} tensor<0x2xf32>
+func.func private @empty_parts(%a: tensor<0x4xf32>)
+    -> (tensor<0x2xf32>, tensor<0x2xf32>, tensor<0x2xf32>) attributes {echo.kernel} {
+  %0 = echo.slice %a {offsets = array<i64: 0, 1>, sizes = array<i64: 0, 2>, strides = array<i64: 1, 2>} : (tensor<0x4xf32>) -> tensor<0x2xf32>
+  %1:2 = echo.split %a {axis = 1 : i64} : (tensor<0x4xf32>) -> (tensor<0x2xf32>, tensor<0x2xf32>)
+  return %0, %1#0, %1#1 : tensor<0x2xf32>, tensor<0x2xf32>, tensor<0x2xf32>
+}
+
 // Functions that aren't kernels stay.
 // CHECK-LABEL: func.func @host(
 // CHECK:         echo.tanh
