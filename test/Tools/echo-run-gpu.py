@@ -18,7 +18,7 @@ import numpy as np
 BUILD, FOLDER = sys.argv.pop(1), sys.argv.pop(1)
 FAKE = os.path.join(BUILD, "unittests", "programs", "libEchoFakeCuda.so")
 STEPS = 4
-NMT = ["nmt", "--batch=2", "--src-len=2", "--tgt-len=2", "--hidden=8",
+NMT = ["nmt", "--batch=2", "--src-len=3", "--tgt-len=2", "--hidden=8",
        "--embed=6", "--layers=1", "--src-vocab=11", "--tgt-vocab=9"]
 LSTM_LM = ["lstm-lm", "--batch=2", "--length=2", "--layers=1", "--hidden=8",
            "--embed=6", "--vocab=13"]

@@ -17,6 +17,7 @@
 #include "Echo/Transforms/Passes.h"
 #include "SimulatedModule.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
@@ -28,12 +29,16 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::echo;
 using namespace mlir::echo::testing;
+
+/// What a thread of a GPU loads or stores at once.
+static constexpr uint64_t kAccessBytes = 16;
 
 CompiledKernels::CompiledKernels() {
   llvm::InitializeNativeTarget();
@@ -49,6 +54,22 @@ CompiledKernels::CompiledKernels() {
 
 CompiledKernels::~CompiledKernels() = default;
 
+void CompiledKernels::forSeeds(unsigned count,
+                               llvm::function_ref<void()> check) {
+  unsigned first = 0;
+  if (const char *seed = std::getenv("ECHO_FUZZ_SEED")) {
+    first = std::strtoul(seed, nullptr, 10);
+    count = first + 1;
+  } else if (const char *graphs = std::getenv("ECHO_FUZZ_GRAPHS")) {
+    count = std::strtoul(graphs, nullptr, 10);
+  }
+  for (unsigned seed = first; seed < count && !HasFailure(); ++seed) {
+    SCOPED_TRACE("ECHO_FUZZ_SEED=" + std::to_string(seed));
+    generator.seed(seed);
+    check();
+  }
+}
+
 std::string CompiledKernels::type(ArrayRef<int64_t> shape,
                                   const std::string &element) {
   std::string text = "tensor<";
@@ -59,6 +80,23 @@ std::string CompiledKernels::type(ArrayRef<int64_t> shape,
 
 RankedTensorType CompiledKernels::parseType(const std::string &text) {
   return cast<RankedTensorType>(mlir::parseType(text, &context));
+}
+
+std::string
+CompiledKernels::instantiate(StringRef source, StringRef element,
+                             ArrayRef<std::pair<char, int64_t>> numbers) {
+  std::string text;
+  for (char c : source) {
+    auto number = llvm::find_if(
+        numbers, [&](const auto &named) { return named.first == c; });
+    if (c == 'T')
+      text += element;
+    else if (number != numbers.end())
+      text += std::to_string(number->second);
+    else
+      text += c;
+  }
+  return text;
 }
 
 HostTensor CompiledKernels::random(RankedTensorType type) {
@@ -89,7 +127,8 @@ OwningOpRef<ModuleOp> CompiledKernels::parse(const std::string &source) {
 }
 
 std::unique_ptr<llvm::orc::LLJIT>
-mlir::echo::testing::compileInProcess(ModuleOp module) {
+mlir::echo::testing::compileInProcess(ModuleOp module,
+                                      llvm::OptimizationLevel level) {
   auto llvmContext = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> code =
       translateModuleToLLVMIR(module, *llvmContext);
@@ -111,8 +150,7 @@ mlir::echo::testing::compileInProcess(ModuleOp module) {
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, callGraph, modules);
-  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(*code, modules);
+  passes.buildPerModuleDefaultPipeline(level).run(*code, modules);
   std::unique_ptr<llvm::orc::LLJIT> jit = llvm::cantFail(
       llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target).create());
   llvm::cantFail(jit->addIRModule(
@@ -120,22 +158,35 @@ mlir::echo::testing::compileInProcess(ModuleOp module) {
   return jit;
 }
 
-void CompiledKernels::compile(ModuleOp module, bool fuse) {
-  overwritable.clear();
+void CompiledKernels::formKernels(ModuleOp module, bool fuse) {
   PassManager manager(&context);
   EchoFormKernelsPassOptions options;
   options.fuse = fuse;
   manager.addPass(createEchoFormKernelsPass(options));
   manager.addPass(createEchoOutlineKernelsPass());
   ASSERT_TRUE(succeeded(manager.run(module)));
-  OwningOpRef<ModuleOp> lowered(module.clone());
+}
+
+void CompiledKernels::compile(ModuleOp module, bool fuse) {
+  overwritable.clear();
   kernels.clear();
   simulated.reset();
-  mostChunks = 0;
-  if (onThreads)
-    lowerForSimulator(*lowered);
-  else
-    lowerForCPU(*lowered);
+  simulatedAligned.reset();
+  mostChunks = mostThreads = numAlignedAccesses = 0;
+  formKernels(module, fuse);
+  if (onCPU && !HasFatalFailure())
+    compileForCPU(module);
+  if (onThreads && fuse && !HasFatalFailure()) {
+    simulated = compileForThreads(module, /*alignment=*/0, /*actual=*/0);
+    simulatedAligned = compileForThreads(module, kAccessBytes, kAccessBytes);
+    if (simulated) {
+      mostThreads = simulated->mostThreads();
+      for (func::FuncOp kernel : kernelFunctions(module))
+        kernel.walk([&](Operation *op) {
+          threadedOps.insert(op->getName().getStringRef());
+        });
+    }
+  }
   if (HasFatalFailure())
     return;
   // The host's launches.
@@ -155,7 +206,9 @@ void CompiledKernels::compile(ModuleOp module, bool fuse) {
   numKernels = overwritable.size();
 }
 
-void CompiledKernels::lowerForCPU(ModuleOp module) {
+void CompiledKernels::compileForCPU(ModuleOp source) {
+  OwningOpRef<ModuleOp> copy(source.clone());
+  ModuleOp module = *copy;
   PassManager lowering(&context);
   lowering.addPass(createConvertEchoToLinalgPass());
   lowering.addPass(createEchoMergeKernelsPass());
@@ -165,7 +218,7 @@ void CompiledKernels::lowerForCPU(ModuleOp module) {
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     function.erase();
-  jit = compileInProcess(module);
+  jit = compileInProcess(module, llvm::OptimizationLevel::O2);
   ASSERT_TRUE(jit);
   for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
     int64_t chunks = kernel->getAttrOfType<IntegerAttr>(kChunksAttr).getInt();
@@ -176,29 +229,80 @@ void CompiledKernels::lowerForCPU(ModuleOp module) {
   }
 }
 
-void CompiledKernels::lowerForSimulator(ModuleOp module) {
-  PassManager manager(&context);
-  KernelsToGPUOptions options;
-  options.format = "sim";
-  ASSERT_TRUE(succeeded(buildKernelsToGPUPipeline(
-      manager, options, [](const Twine &message) -> LogicalResult {
-        ADD_FAILURE() << message.str();
-        return failure();
-      })));
-  ASSERT_TRUE(succeeded(manager.run(module)));
-  auto kernels = module.lookupSymbol<ModuleOp>(kGPUModuleName);
-  if (!kernels)
-    return;
+std::unique_ptr<SimulatedModule>
+CompiledKernels::compileForThreads(ModuleOp source, uint64_t alignment,
+                                   uint64_t actual) {
+  OwningOpRef<ModuleOp> module(source.clone());
+  PassManager mapping(&context);
+  mapping.addPass(createConvertEchoToLinalgPass());
+  mapping.addPass(createEchoMergeKernelsPass());
+  EchoMapKernelsToGPUPassOptions options;
+  options.alignment = alignment;
+  mapping.addPass(createEchoMapKernelsToGPUPass(options));
+  EXPECT_TRUE(succeeded(mapping.run(*module)));
+  if (alignment != 0) {
+    module->walk([&](Operation *op) {
+      auto load = dyn_cast<vector::LoadOp>(op);
+      auto store = dyn_cast<vector::StoreOp>(op);
+      numAlignedAccesses +=
+          (load && load.getAlignment()) || (store && store.getAlignment());
+    });
+    if (numAlignedAccesses == 0)
+      return nullptr;
+  }
+  PassManager lowering(&context);
+  buildGPUToNVVMPipeline(lowering.nest<gpu::GPUModuleOp>());
+  lowering.addPass(createEchoNVVMToSimPass());
+  EXPECT_TRUE(succeeded(lowering.run(*module)));
+  auto kernels = module->lookupSymbol<ModuleOp>(kGPUModuleName);
+  if (HasFailure() || !kernels)
+    return nullptr;
   OwningOpRef<ModuleOp> alone(cast<ModuleOp>(kernels->clone()));
-  simulated = std::make_unique<SimulatedModule>(*alone);
-  mostChunks = simulated->mostThreads();
+  return std::make_unique<SimulatedModule>(*alone, actual);
+}
+
+std::string CompiledKernels::Way::describe() const {
+  std::string text = target == Target::CPU       ? "on the CPU"
+                     : target == Target::Threads ? "on threads"
+                                                 : "on aligned threads";
+  for (auto [is, name] : {std::pair(isReverse, ", in reverse"),
+                          std::pair(isInPlace, ", in place"),
+                          std::pair(isInThirds, ", in thirds")})
+    if (is)
+      text += name;
+  return text;
+}
+
+SmallVector<CompiledKernels::Way> CompiledKernels::ways() const {
+  bool isInPlace =
+      !isLarge && llvm::any_of(overwritable, [](const auto &kernel) {
+        return llvm::any_of(kernel.second, [](ArrayRef<int64_t> results) {
+          return !results.empty();
+        });
+      });
+  SmallVector<Way> ways;
+  if (onCPU)
+    ways.push_back({Target::CPU, false, false, /*isInThirds=*/true});
+  SmallVector<Target> targets;
+  if (onCPU)
+    targets.push_back(Target::CPU);
+  if (simulated)
+    targets.push_back(Target::Threads);
+  if (simulatedAligned)
+    targets.push_back(Target::AlignedThreads);
+  for (Target target : targets)
+    for (bool inPlace : {false, true})
+      for (bool isReverse : {false, true})
+        if (isInPlace || !inPlace)
+          ways.push_back({target, isReverse, inPlace});
+  return ways;
 }
 
 SmallVector<int64_t> CompiledKernels::overwritten(StringRef kernel,
                                                   size_t numOutputs,
-                                                  Way way) const {
+                                                  const Way &way) const {
   SmallVector<int64_t> overwriting(numOutputs, -1);
-  if (way != Way::InPlace)
+  if (!way.isInPlace)
     return overwriting;
   auto inputs = overwritable.find(kernel);
   for (size_t output = 0; output < numOutputs; ++output)
@@ -213,11 +317,25 @@ SmallVector<int64_t> CompiledKernels::overwritten(StringRef kernel,
 
 void CompiledKernels::launch(StringRef name, ArrayRef<HostTensor> inputs,
                              MutableArrayRef<HostTensor> outputs,
-                             ArrayRef<int64_t> parameters, Way way) {
+                             ArrayRef<int64_t> parameters, const Way &way) {
   SmallVector<int64_t> overwriting = overwritten(name, outputs.size(), way);
-  if (onThreads)
-    return simulated->run(name, inputs, outputs, overwriting, parameters,
-                          /*isReverse=*/way == Way::Reverse);
+  if (way.target == Target::CPU)
+    return launchOnCPU(name, inputs, outputs, overwriting, parameters, way);
+  ::echo::sim::LaunchOptions options;
+  options.isReverse = way.isReverse;
+  options.findsRaces = !isLarge;
+  SimulatedModule &module =
+      way.target == Target::Threads ? *simulated : *simulatedAligned;
+  for (const ::echo::sim::Fault &fault :
+       module.run(name, inputs, outputs, overwriting, parameters, options))
+    ADD_FAILURE() << describe(fault);
+}
+
+void CompiledKernels::launchOnCPU(StringRef name, ArrayRef<HostTensor> inputs,
+                                  MutableArrayRef<HostTensor> outputs,
+                                  ArrayRef<int64_t> overwriting,
+                                  ArrayRef<int64_t> parameters,
+                                  const Way &way) {
   const Kernel &kernel = kernels[name];
   SmallVector<HostTensor> copies(inputs);
   SmallVector<void *> pointers;
@@ -231,10 +349,10 @@ void CompiledKernels::launch(StringRef name, ArrayRef<HostTensor> inputs,
   for (int64_t parameter : parameters)
     pointers.push_back(reinterpret_cast<void *>(parameter));
   int64_t chunks = kernel.chunks;
-  if (way == Way::Reverse) {
+  if (way.isReverse) {
     for (int64_t chunk = chunks; chunk-- > 0;)
       kernel.function(pointers.data(), chunk, chunk + 1);
-  } else if (way == Way::Thirds) {
+  } else if (way.isInThirds) {
     for (int64_t part : {2, 0, 1})
       kernel.function(pointers.data(), chunks * part / 3,
                       chunks * (part + 1) / 3);
@@ -248,7 +366,7 @@ void CompiledKernels::launch(StringRef name, ArrayRef<HostTensor> inputs,
 
 SmallVector<HostTensor> CompiledKernels::runHost(func::FuncOp function,
                                                  ArrayRef<HostTensor> arguments,
-                                                 Way way) {
+                                                 const Way &way) {
   llvm::DenseMap<Value, HostTensor> values;
   for (auto [argument, value] :
        llvm::zip_equal(function.getArguments(), arguments))
@@ -313,6 +431,7 @@ void CompiledKernels::check(const std::string &source,
       interpret(reference->lookupSymbol<func::FuncOp>("f"), arguments,
                 {InterpreterMode::Exact});
   ASSERT_TRUE(succeeded(expected));
+  results = *expected;
   // One op is one kernel either way.
   Block &block = reference->lookupSymbol<func::FuncOp>("f").getBody().front();
   SmallVector<bool> fusions = {true};
@@ -322,24 +441,21 @@ void CompiledKernels::check(const std::string &source,
     OwningOpRef<ModuleOp> module = parse(source);
     ASSERT_TRUE(module);
     compile(*module, fuse);
-    if (HasFatalFailure())
+    if (HasFailure())
       return;
-    SmallVector<Way> ways = {Way::Whole, Way::Reverse, Way::InPlace};
-    if (!onThreads)
-      ways.push_back(Way::Thirds);
-    for (Way way : ways) {
-      SmallVector<HostTensor> results =
+    for (const Way &way : ways()) {
+      SCOPED_TRACE((fuse ? "fused, " : "unfused, ") + way.describe());
+      SmallVector<HostTensor> found =
           runHost(module->lookupSymbol<func::FuncOp>("f"), arguments, way);
       if (HasFailure())
         return;
-      ASSERT_EQ(results.size(), expected->size());
-      for (auto [index, result] : llvm::enumerate(results)) {
-        const HostTensor &wanted = (*expected)[index];
-        ASSERT_EQ(result.getNumElements(), wanted.getNumElements());
+      ASSERT_EQ(found.size(), results.size());
+      for (auto [index, result] : llvm::enumerate(found)) {
+        const HostTensor &wanted = results[index];
+        ASSERT_EQ(result.getType(), wanted.getType());
         for (int64_t i = 0; i < result.getNumElements(); ++i)
           ASSERT_TRUE(isSame(wanted, result, i))
-              << (fuse ? "fused" : "unfused") << ", result " << index
-              << ", element " << i << ", way " << int(way) << ": expected "
+              << "result " << index << ", element " << i << ": expected "
               << wanted.getDouble(i) << ", found " << result.getDouble(i);
       }
     }

@@ -162,9 +162,7 @@ TEST_F(ElementwiseKernels, Fuzz) {
   const char *unary[] = {"neg", "abs",     "exp",  "tanh",
                          "relu", "sigmoid", "sqrt", "sign"};
   const char *binary[] = {"add", "sub", "mul", "div", "max", "min"};
-  for (unsigned seed = 0; seed < 40; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    generator.seed(seed);
+  forSeeds(40, [&] {
     const std::string &element = kFloats[generator() % kFloats.size()];
     Shape shape;
     for (unsigned rank = generator() % 4; shape.size() < rank;)
@@ -192,9 +190,7 @@ TEST_F(ElementwiseKernels, Fuzz) {
       values.push_back({result, t});
     }
     check(p.text());
-    if (HasFatalFailure())
-      return;
-  }
+  });
 }
 
 } // namespace

@@ -84,15 +84,6 @@ TEST_F(EncodingKernels, Debinarize) {
       debinarize(shape, isFlat);
 }
 
-TEST_F(EncodingKernels, OnThreads) {
-  onThreads = true;
-  for (const Shape &shape : kShapes) {
-    binarize(shape, "f32", /*isFlat=*/false);
-    debinarize(shape, /*isFlat=*/false);
-    roundTrip(shape, "f32");
-  }
-}
-
 TEST_F(EncodingKernels, BesideTheMap) {
   special = true;
   for (const char *element : {"f32", "f64", "f16", "bf16"})

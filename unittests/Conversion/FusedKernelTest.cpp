@@ -8,7 +8,8 @@
 //
 // Graphs of ops of all iteration classes, of which some values leave. Fused
 // kernels, kernels of one op and the interpreter have to give the same bits, in
-// any order of chunks and in place.
+// any order of chunks and threads and in place. ECHO_FUZZ_SEED=S runs the graph
+// of one seed, ECHO_FUZZ_GRAPHS=N more of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -212,9 +213,7 @@ protected:
            "  return " + names + " : " + types + "\n}\n";
   }
 
-  void fuzz(unsigned seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    generator.seed(seed);
+  void fuzz() {
     values.clear();
     header = body = "";
     numArguments = numOps = 0;
@@ -305,12 +304,8 @@ TEST_F(FusedKernels, SumsAccumulateBesideRows) {
            {64, 25, 256},
            {5, 128, 3},
            {6, 129, 8},
-           {4, 1, 24}});
-}
-
-TEST_F(FusedKernels, SumsAccumulateOnThreads) {
-  onThreads = true;
-  sumRows({{4, 25, 9}, {5, 128, 3}, {300, 2, 3}});
+           {4, 1, 24},
+           {300, 2, 3}});
 }
 
 /// Sums beside what is written in place read the same elements: the sum of one
@@ -325,9 +320,7 @@ func.func @f(%x: tensor<5x1x4xbf16>) -> (tensor<5x1x4xbf16>, tensor<5x4xbf16>) {
 }
 )");
   // Nor does it make the elements of a row the work of several threads.
-  for (bool threads : {false, true}) {
-    onThreads = threads;
-    check(R"(
+  check(R"(
 func.func @f(%x: tensor<1x3xf16>, %y: tensor<1x3xf16>) -> (tensor<1x3xf16>, tensor<1x3xf16>, tensor<3xf16>) {
   %0 = echo.add %x, %x : (tensor<1x3xf16>, tensor<1x3xf16>) -> tensor<1x3xf16>
   %1 = echo.softmax %0 {axis = 1 : i64} : (tensor<1x3xf16>) -> tensor<1x3xf16>
@@ -335,7 +328,6 @@ func.func @f(%x: tensor<1x3xf16>, %y: tensor<1x3xf16>) -> (tensor<1x3xf16>, tens
   return %0, %1, %2 : tensor<1x3xf16>, tensor<1x3xf16>, tensor<3xf16>
 }
 )");
-  }
 }
 
 /// one of as many columns as there are rows,
@@ -364,20 +356,51 @@ func.func @f(%x: tensor<1x4x5xf32>) -> (tensor<1x4x5xf32>, tensor<5xf32>) {
 }
 
 TEST_F(FusedKernels, Fuzz) {
-  for (unsigned seed = 0; seed < 150; ++seed) {
-    fuzz(seed);
-    if (HasFatalFailure())
-      return;
-  }
+  forSeeds(150, [&] { fuzz(); });
 }
 
-TEST_F(FusedKernels, FuzzOnThreads) {
-  onThreads = true;
-  for (unsigned seed = 1000; seed < 1040; ++seed) {
-    fuzz(seed);
-    if (HasFatalFailure())
-      return;
-  }
+// A normalized row, its loss and the gradients of both.
+TEST_F(FusedKernels, Gradients) {
+  low = -1; // no label
+  high = 8;
+  check(R"(
+func.func @f(%x: tensor<5x9xf32>, %s: tensor<9xf32>, %o: tensor<9xf32>, %y: tensor<5xi32>, %g: tensor<5xf32>) -> (tensor<5xf32>, tensor<5x9xf32>, tensor<9xf32>, tensor<9xf32>) {
+  %n, %m, %d = echo.layer_norm %x, %s, %o : (tensor<5x9xf32>, tensor<9xf32>, tensor<9xf32>) -> (tensor<5x9xf32>, tensor<5x1xf32>, tensor<5x1xf32>)
+  %l, %z = echo.softmax_cross_entropy %n, %y {label_smoothing = 0.1 : f64} : (tensor<5x9xf32>, tensor<5xi32>) -> (tensor<5xf32>, tensor<5xf32>)
+  %e = echo.softmax_cross_entropy_grad %n, %y, %z, %g {label_smoothing = 0.1 : f64} : (tensor<5x9xf32>, tensor<5xi32>, tensor<5xf32>, tensor<5xf32>) -> tensor<5x9xf32>
+  %c = echo.sub %x, %m : (tensor<5x9xf32>, tensor<5x1xf32>) -> tensor<5x9xf32>
+  %h = echo.mul %c, %d : (tensor<5x9xf32>, tensor<5x1xf32>) -> tensor<5x9xf32>
+  %t = echo.mul %e, %h : (tensor<5x9xf32>, tensor<5x9xf32>) -> tensor<5x9xf32>
+  %ds = echo.reduce sum %t {dims = array<i64: 0>} : (tensor<5x9xf32>) -> tensor<9xf32>
+  %do = echo.reduce sum %e {dims = array<i64: 0>} : (tensor<5x9xf32>) -> tensor<9xf32>
+  %w = echo.mul %e, %s : (tensor<5x9xf32>, tensor<9xf32>) -> tensor<5x9xf32>
+  %p = echo.reduce mean %w {dims = array<i64: 1>, keepdims = true} : (tensor<5x9xf32>) -> tensor<5x1xf32>
+  %u = echo.mul %w, %h : (tensor<5x9xf32>, tensor<5x9xf32>) -> tensor<5x9xf32>
+  %q = echo.reduce mean %u {dims = array<i64: 1>, keepdims = true} : (tensor<5x9xf32>) -> tensor<5x1xf32>
+  %v = echo.sub %w, %p : (tensor<5x9xf32>, tensor<5x1xf32>) -> tensor<5x9xf32>
+  %r = echo.mul %h, %q : (tensor<5x9xf32>, tensor<5x1xf32>) -> tensor<5x9xf32>
+  %k = echo.sub %v, %r : (tensor<5x9xf32>, tensor<5x9xf32>) -> tensor<5x9xf32>
+  %dx = echo.mul %d, %k : (tensor<5x1xf32>, tensor<5x9xf32>) -> tensor<5x9xf32>
+  return %l, %dx, %ds, %do : tensor<5xf32>, tensor<5x9xf32>, tensor<9xf32>, tensor<9xf32>
+}
+)");
+}
+
+// Equal kernels of two time steps are one, with the offset as a parameter.
+TEST_F(FusedKernels, Parameters) {
+  check(R"(
+func.func @f(%x: tensor<4x6x5xf32>, %seed: tensor<i64>, %step: tensor<i64>) -> (tensor<1x6x5xf32>, tensor<1x6x5xf32>) {
+  %o1 = echo.constant dense<1> : tensor<i64>
+  %o2 = echo.constant dense<2> : tensor<i64>
+  %a = echo.slice %x {offsets = array<i64: 1, 0, 0>, sizes = array<i64: 1, 6, 5>, strides = array<i64: 1, 1, 1>} : (tensor<4x6x5xf32>) -> tensor<1x6x5xf32>
+  %b = echo.slice %x {offsets = array<i64: 3, 0, 0>, sizes = array<i64: 1, 6, 5>, strides = array<i64: 1, 1, 1>} : (tensor<4x6x5xf32>) -> tensor<1x6x5xf32>
+  %c, %m = echo.dropout %a, %seed, %step, %o1 {rate = 0.5 : f64} : (tensor<1x6x5xf32>, tensor<i64>, tensor<i64>, tensor<i64>) -> (tensor<1x6x5xf32>, tensor<1x6x5xi1>)
+  %d, %n = echo.dropout %b, %seed, %step, %o2 {rate = 0.5 : f64} : (tensor<1x6x5xf32>, tensor<i64>, tensor<i64>, tensor<i64>) -> (tensor<1x6x5xf32>, tensor<1x6x5xi1>)
+  %e = echo.tanh %c : (tensor<1x6x5xf32>) -> tensor<1x6x5xf32>
+  %g = echo.tanh %d : (tensor<1x6x5xf32>) -> tensor<1x6x5xf32>
+  return %e, %g : tensor<1x6x5xf32>, tensor<1x6x5xf32>
+}
+)");
 }
 
 } // namespace

@@ -237,6 +237,11 @@ TEST_F(Kernels, Embedding) {
                  {type({200}, "i32"), type({200, 33}, "f32")},
                  {type({3000, 33}, "f32")}));
   EXPECT_GE(mostChunks, 4);
+  for (Shape table : {Shape{0, 7}, Shape{10, 0}})
+    check(function("embedding_grad",
+                   "{rows = " + std::to_string(table[0]) + " : i64}",
+                   {type({4}, "i64"), type({4, table[1]}, "f32")},
+                   {type(table, "f32")}));
   check(function("embedding", "", {type({0, 4}, "f32"), type({3}, "i32")},
                  {type({3, 4}, "f32")}));
 }

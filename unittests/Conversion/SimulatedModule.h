@@ -17,23 +17,25 @@ namespace mlir::echo::testing {
 /// Kernels that are compiled for the simulator, in process.
 class SimulatedModule {
 public:
-  /// Compiles a module as echo-nvvm-to-sim leaves it.
-  explicit SimulatedModule(ModuleOp module);
+  /// Compiles a module as echo-nvvm-to-sim leaves it. The buffers of its
+  /// launches are aligned to so many bytes and no better; 0: as their elements.
+  explicit SimulatedModule(ModuleOp module, uint64_t alignment = 0);
 
   /// A launch of a kernel with the block and grid that it says it needs;
   /// buffers and arguments are missing.
   ::echo::sim::Launch launchOf(StringRef kernel) const;
   /// Runs a kernel on tensors. Outputs are written over the inputs whose
-  /// numbers `overwriting` gives (-1: into memory of their own). In reverse
-  /// order of threads, buffers are aligned as their elements are and no better:
-  /// operands of a launch may be slices. Every fault fails the test.
-  void run(StringRef kernel, ArrayRef<HostTensor> inputs,
-           MutableArrayRef<HostTensor> outputs, ArrayRef<int64_t> overwriting,
-           ArrayRef<int64_t> parameters, bool isReverse) const;
+  /// numbers `overwriting` gives (-1: into memory of their own).
+  std::vector<::echo::sim::Fault>
+  run(StringRef kernel, ArrayRef<HostTensor> inputs,
+      MutableArrayRef<HostTensor> outputs, ArrayRef<int64_t> overwriting,
+      ArrayRef<int64_t> parameters,
+      const ::echo::sim::LaunchOptions &options) const;
   /// Threads of the largest launch.
   uint64_t mostThreads() const;
 
 private:
+  uint64_t alignment;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<::echo::sim::Launch> launches;
 };

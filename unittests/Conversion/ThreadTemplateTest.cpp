@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledKernels.h"
+#include "Echo/Conversion/Kernels.h"
+#include "SimulatedModule.h"
 #include <limits>
 
 using namespace mlir;
@@ -22,24 +24,14 @@ namespace {
 
 class ThreadTemplates : public CompiledKernels {
 protected:
-  ThreadTemplates() { onThreads = true; }
+  ThreadTemplates() { onCPU = false; }
 
-  /// Checks `source` with an element type in place of each T, and the text of
-  /// `names` in place of each name.
+  /// Checks `source` with an element type in place of each T, and numbers in
+  /// place of names.
   void checkAll(StringRef source, ArrayRef<const char *> elements,
-                std::initializer_list<std::pair<char, int64_t>> names = {}) {
+                ArrayRef<std::pair<char, int64_t>> names = {}) {
     for (const char *element : elements) {
-      std::string text;
-      for (char c : source) {
-        std::string part(1, c);
-        if (c == 'T')
-          part = element;
-        for (auto [name, value] : names)
-          if (c == name)
-            part = std::to_string(value);
-        text += part;
-      }
-      check(text);
+      check(instantiate(source, element, names));
       if (HasFatalFailure())
         return;
     }
@@ -270,6 +262,66 @@ func.func @f(%x: tensor<6xNxT>, %y: tensor<NxT>) -> (tensor<6xNxT>, tensor<5xNxf
 }
 )",
              {"f64", "f16", "bf16"}, {{'N', size}});
+}
+
+// Elements of every size in accesses of 16 bytes, and some that don't fill one.
+TEST_F(ThreadTemplates, AlignedElements) {
+  for (const char *element : kFloats) {
+    checkAll(R"(
+func.func @f(%x: tensor<77xT>, %y: tensor<77xT>) -> (tensor<77xT>, tensor<77xT>) {
+  %0 = echo.mul %x, %y : (tensor<77xT>, tensor<77xT>) -> tensor<77xT>
+  %1 = echo.relu %0 : (tensor<77xT>) -> tensor<77xT>
+  return %0, %1 : tensor<77xT>, tensor<77xT>
+}
+)",
+             {element});
+    // Loads of two values, and stores of two.
+    EXPECT_EQ(numAlignedAccesses, 4);
+  }
+  for (const char *element : {"i8", "i32", "i64", "i1"}) {
+    checkAll(R"(
+func.func @f(%x: tensor<77xT>, %y: tensor<77xT>) -> tensor<77xT> {
+  %0 = echo.max %x, %y : (tensor<77xT>, tensor<77xT>) -> tensor<77xT>
+  return %0 : tensor<77xT>
+}
+)",
+             {element});
+    EXPECT_EQ(numAlignedAccesses, 3);
+  }
+}
+
+// Buffers that aren't aligned as a kernel was told.
+TEST_F(ThreadTemplates, AlignedAccessesElsewhereAreFaults) {
+  OwningOpRef<ModuleOp> module = parse(R"(
+func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = echo.neg %x : (tensor<64xf32>) -> tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+)");
+  ASSERT_TRUE(module);
+  formKernels(*module, /*fuse=*/true);
+  std::unique_ptr<SimulatedModule> simulated =
+      compileForThreads(*module, /*alignment=*/16, /*actual=*/8);
+  ASSERT_TRUE(simulated);
+  StringRef kernel = kernelFunctions(*module).front().getName();
+  RankedTensorType type = parseType("tensor<64xf32>");
+  SmallVector<HostTensor> outputs = {*HostTensor::zeros(type)};
+  std::vector<::echo::sim::Fault> faults =
+      simulated->run(kernel, {*HostTensor::zeros(type)}, outputs,
+                     /*overwriting=*/{-1}, /*parameters=*/{}, {});
+  ASSERT_FALSE(faults.empty());
+  EXPECT_EQ(faults.front().kind, ::echo::sim::FaultKind::Misaligned);
+}
+
+TEST_F(ThreadTemplates, Blocks) {
+  check(R"(
+func.func @f(%x: tensor<300x3xf32>) -> tensor<300x3xf32> {
+  %c = echo.constant dense<[1.0, 2.5, -3.0]> : tensor<3xf32>
+  %0 = echo.mul %x, %c : (tensor<300x3xf32>, tensor<3xf32>) -> tensor<300x3xf32>
+  return %0 : tensor<300x3xf32>
+}
+)");
+  EXPECT_EQ(mostThreads, 29 * 32); // 900 elements
 }
 
 // More rows than a grid has blocks on y or z.
