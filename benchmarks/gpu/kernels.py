@@ -34,7 +34,7 @@ CHIPS = ["sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"]
 SECTOR = 32  # bytes that a device moves at least
 MULTIPROCESSORS = 132  # of an H100
 
-NMT = ["nmt", "--batch=64", "--src-len=8", "--tgt-len=2", "--hidden=512",
+NMT = ["nmt", "--batch=64", "--src-len=12", "--tgt-len=2", "--hidden=512",
        "--embed=512", "--layers=1", "--src-vocab=2000", "--tgt-vocab=3000"]
 CASES = {  # title: (graph, optimizer, strategy)
     "NMT": (NMT, "adam,clip-norm=5", "none"),

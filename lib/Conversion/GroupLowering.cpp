@@ -145,25 +145,43 @@ void GroupLowering::write(unsigned level, int64_t width) {
   store(valuesOf([&](const Box &box) { return box.level == level; }), width);
 }
 
+/// `expr` with the other dimension in place of the group's.
+static AffineExpr withOther(AffineExpr expr,
+                            std::optional<std::pair<unsigned, unsigned>> other) {
+  if (!other)
+    return expr;
+  MLIRContext *context = expr.getContext();
+  return expr.replace(getAffineDimExpr(other->first, context),
+                      getAffineDimExpr(other->second, context));
+}
+
 GroupLowering::BoxValues
-GroupLowering::valuesOf(function_ref<bool(const Box &)> isIncluded) {
+GroupLowering::valuesOf(function_ref<bool(const Box &)> isIncluded,
+                        OtherDim other) {
   BoxValues values;
   MLIRContext *context = emitter.current().getContext();
-  for (const Box &box : group.boxes)
-    if (isIncluded(box))
-      values.push_back(
-          {&box, emitter.emit(box.tensor, group.indexOf(box, context))});
+  for (const Box &box : group.boxes) {
+    if (!isIncluded(box))
+      continue;
+    SmallVector<AffineExpr> exprs;
+    for (AffineExpr expr : group.indexOf(box, context).getResults())
+      exprs.push_back(withOther(expr, other));
+    values.push_back({&box, emitter.emit(box.tensor, indexMap(exprs, context))});
+  }
   return values;
 }
 
-void GroupLowering::store(const BoxValues &values, int64_t width) {
+void GroupLowering::store(const BoxValues &values, int64_t width,
+                          OtherDim other) {
   MLIRContext *context = emitter.current().getContext();
   for (auto [box, value] : values) {
-    AffineExpr offset =
-        group.offsetOf(*box, outputTypes[box->output].getShape(), context);
+    AffineExpr offset = withOther(
+        group.offsetOf(*box, outputTypes[box->output].getShape(), context),
+        other);
     if (box->accumulated)
       value = emitter.emitAccumulation(
-          *box->accumulated, group.reducedPosition(*box, context),
+          *box->accumulated,
+          withOther(group.reducedPosition(*box, context), other),
           outputs[box->output], offset, value, width);
     emitter.store(outputs[box->output], offset, value, width);
   }

@@ -58,11 +58,15 @@ protected:
   /// The loops from `level` on. `width` is that of the vector loop around.
   void inner(unsigned level, Value lower, Value upper, int64_t width);
   using BoxValues = SmallVector<std::pair<const Box *, Value>>;
+  /// A dimension of the group, and one of the emitter that stands for it.
+  using OtherDim = std::optional<std::pair<unsigned, unsigned>>;
   /// Writes the boxes of a level: all values are known before the first is
   /// stored, since an output may be the buffer of an input.
   void write(unsigned level, int64_t width);
-  BoxValues valuesOf(function_ref<bool(const Box &)> isIncluded);
-  void store(const BoxValues &values, int64_t width);
+  BoxValues valuesOf(function_ref<bool(const Box &)> isIncluded,
+                     OtherDim other = std::nullopt);
+  void store(const BoxValues &values, int64_t width,
+             OtherDim other = std::nullopt);
 
   KernelEmitter &emitter;
   const BoxGroup &group;

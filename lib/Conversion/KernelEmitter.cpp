@@ -54,10 +54,13 @@ OpBuilder &KernelEmitter::at(size_t scope) {
   return builder;
 }
 
-void KernelEmitter::beginGroup() {
+void KernelEmitter::beginGroup(unsigned numDims) {
   dims.clear();
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    dims.push_back({Value(), 1, 0, dim});
   offsetDims.clear();
   scopes.front().values.clear();
+  scopes.front().held.clear();
 }
 
 unsigned KernelEmitter::addDim(Value base, int64_t width) {

@@ -31,6 +31,9 @@
 
 namespace mlir::echo {
 
+/// Rows of up to so many elements stay with the threads of a warp.
+inline constexpr int64_t kHeldRow = 512;
+
 /// Elements that a vector of kernel values has.
 inline constexpr int64_t kVectorWidth = 8;
 /// Loop dimensions that a kernel may have in all: they are numbered and never
@@ -142,10 +145,13 @@ public:
     Operation *before; ///< ops go before this one; null: at the end
     bool isUniform = false; ///< the threads of a team are in it together
     llvm::DenseMap<std::pair<Value, AffineMap>, Value> values;
+    /// heldPositions() by the size of the row.
+    llvm::DenseMap<int64_t, SmallVector<unsigned>> held;
   };
 
-  /// Starts other loops, which number their dimensions anew.
-  void beginGroup();
+  /// Starts other loops, which number their dimensions anew: setDim() is
+  /// called for the first `numDims`.
+  void beginGroup(unsigned numDims = 0);
 
   /// The builder, set to the scope that is being filled.
   OpBuilder &current() { return at(target); }
@@ -155,6 +161,14 @@ public:
   /// dimension itself, or the last of several that one loop counts through:
   /// offsets are made with the coefficient of the last.
   void setDim(unsigned dim, Value base, int64_t width, unsigned last);
+
+  /// True if each lane of a warp takes as many elements of a row of this size,
+  /// and few.
+  bool isHeldRow(int64_t size) const;
+  /// The dimensions of a lane's elements in such a row, in the current scope:
+  /// what is known at them is computed once for all that the warp does with the
+  /// row.
+  SmallVector<unsigned> heldPositions(int64_t size);
 
   /// Fills a loop from lower to upper with step `step`; `isRemainder` says
   /// that it isn't worth unrolling or vectorizing. `finish` adds ops in front

@@ -166,7 +166,7 @@ mlir::echo::mapKernelToGPU(func::FuncOp kernel, gpu::GPUModuleOp module,
         return bool(kernel.getArgAttr(i, kOverwritableAttr));
       });
   for (auto [group, mapping] : llvm::zip(groups, mappings)) {
-    emitter.beginGroup();
+    emitter.beginGroup(group.sizes.size());
     ThreadedGroup(emitter, group, results, outputs, mapping, place, isAliased)
         .run();
   }

@@ -84,6 +84,25 @@ bool KernelEmitter::isTeamRow(const Reduction &reduction) const {
            reduction.reduced <= numerics::kShortRow));
 }
 
+bool KernelEmitter::isHeldRow(int64_t size) const {
+  return team && team->kind == ThreadTeam::Kind::Warp && size <= kHeldRow &&
+         size % kWarpSize == 0;
+}
+
+SmallVector<unsigned> KernelEmitter::heldPositions(int64_t size) {
+  for (size_t scope = target + 1; scope-- > 0;) {
+    auto it = scopes[scope].held.find(size);
+    if (it != scopes[scope].held.end())
+      return it->second;
+  }
+  SmallVector<unsigned> positions;
+  for (int64_t offset = 0; offset < size; offset += kWarpSize)
+    positions.push_back(addDim(arith::AddIOp::create(
+        current(), loc, team->warpLane, constantIndex(offset))));
+  scopes[target].held[size] = positions;
+  return positions;
+}
+
 Value KernelEmitter::teamLane(int64_t lanes) const {
   return lanes == kWarpSize ? team->warpLane : team->lane;
 }
@@ -155,12 +174,21 @@ SmallVector<Value> KernelEmitter::emitTeamPart(const Reduction &reduction,
   auto add = [&](Value lhs, Value rhs) -> Value {
     return arith::AddIOp::create(current(), loc, lhs, rhs);
   };
+  SmallVector<Value> values(inits);
+  if (!base && isHeldRow(size)) {
+    for (unsigned position : heldPositions(size)) {
+      AffineMap operand = operandIndex(
+          reduction, index, getAffineDimExpr(position, builder.getContext()));
+      Value element = emitOperand(reduction, operand);
+      values = combine(reduction, operand, values, element);
+    }
+    return emitTeamTree(reduction, index, lanes, values);
+  }
   Value first = teamLane(lanes);
   if (base)
     first = add(base, first);
   // All lanes have as many elements, but for the last.
   int64_t full = size / lanes * lanes;
-  SmallVector<Value> values(inits);
   if (full != 0)
     values = foldLoop(
         constantIndex(0), constantIndex(full), lanes, values,

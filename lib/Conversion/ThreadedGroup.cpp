@@ -234,6 +234,18 @@ ThreadedGroup::ColumnLoops ThreadedGroup::columnLoopsOf(const Box &box) const {
   return loops;
 }
 
+bool ThreadedGroup::isHeld(const ColumnLoops &loops) const {
+  if (loops.size() != 1 || loops.front()->dims.size() != 1 ||
+      group.isAccumulated(*loops.front()))
+    return false;
+  int64_t size = loops.front()->size;
+  return emitter.isHeldRow(size) &&
+         llvm::any_of(group.rowReductions, [&](const RowReduction &reduction) {
+           return reduction.isShared && reduction.isRow &&
+                  reduction.reduced == size;
+         });
+}
+
 void ThreadedGroup::teamRow(Value position, Value isInside) {
   setLoops(ArrayRef(group.loops).take_front(group.numRowLoops), position, 1);
   BoxValues values =
@@ -268,15 +280,28 @@ void ThreadedGroup::columns(const ColumnLoops &loops, Value isInside) {
     count *= isOwn ? 1 : loop->size;
   }
   const ThreadTeam &team = emitter.getTeam();
+  auto isWritten = [&](const Box &box) { return columnLoopsOf(box) == loops; };
+  if (isHeld(loops)) {
+    // All threads have read what isn't theirs before the first one writes.
+    bool isFirst = true;
+    for (unsigned position : emitter.heldPositions(count)) {
+      GroupLowering::OtherDim other =
+          std::pair(loops.front()->dims.front(), position);
+      BoxValues values = valuesOf(isWritten, other);
+      if (isFirst)
+        protectInputs();
+      isFirst = false;
+      store(values, 1, other);
+    }
+    return;
+  }
   Value end = index(count);
   if (isInside)
     end = arith::SelectOp::create(emitter.current(), emitter.getLoc(), isInside,
                                   end, index(0));
   std::function<void(size_t)> writeFrom = [&](size_t depth) {
     if (depth == own.size())
-      return store(
-          valuesOf([&](const Box &box) { return columnLoopsOf(box) == loops; }),
-          1);
+      return store(valuesOf(isWritten), 1);
     emitter.forLoop(index(0), index(own[depth].size), 1, [&](Value position) {
       setLoop(own[depth], position, 1);
       writeFrom(depth + 1);

@@ -93,6 +93,8 @@ private:
   using ColumnLoops = SmallVector<const Loop *>;
   ColumnLoops columnLoopsOf(const Box &box) const;
   void columns(const ColumnLoops &loops, Value isInside);
+  /// True if a warp's threads keep what they know of the row.
+  bool isHeld(const ColumnLoops &loops) const;
   /// Waits for reads of what is written from here on.
   void protectInputs();
   void setTeam();

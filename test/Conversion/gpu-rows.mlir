@@ -181,3 +181,19 @@ func.func private @cut(%x: tensor<73728xf32>) -> tensor<f32>
   %0 = echo.reduce sum %x {dims = array<i64: 0>} : (tensor<73728xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+// Lanes keep their two elements of a row: each is read once, and its exponential
+// computed once, for the sum and for what is written.
+// CHECK-LABEL: gpu.func @held(
+// CHECK-COUNT-2: memref.load
+// CHECK-NOT:     memref.load
+// CHECK:         %[[E0:.*]] = arith.select
+// CHECK:         arith.addf
+// CHECK-COUNT-2: memref.store
+func.func private @held(%x: tensor<35x64xf32>) -> tensor<35x64xf32>
+    attributes {echo.kernel} {
+  %0 = echo.softmax %x {axis = 1 : i64} : (tensor<35x64xf32>) -> tensor<35x64xf32>
+  return %0 : tensor<35x64xf32>
+}

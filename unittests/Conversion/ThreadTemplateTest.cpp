@@ -74,6 +74,26 @@ func.func @f(%x: tensor<9xNxT>) -> (tensor<9xT>, tensor<9xT>, tensor<9xT>) {
              kFloats, {{'N', size}});
 }
 
+// Rows that lanes keep: chains of reductions, other rows of the same length
+// inside of them, what is added up along them, and results over the inputs.
+TEST_F(ThreadTemplates, HeldRows) {
+  for (int64_t size : {32, 96, 512})
+    checkAll(R"(
+func.func @f(%x: tensor<2x3xNxT>, %q: tensor<3xNxT>, %s: tensor<NxT>) -> (tensor<2x3xNxT>, tensor<2x3xT>, tensor<3xNxT>) {
+  %0 = echo.add %x, %q : (tensor<2x3xNxT>, tensor<3xNxT>) -> tensor<2x3xNxT>
+  %1 = echo.softmax %0 {axis = 2 : i64} : (tensor<2x3xNxT>) -> tensor<2x3xNxT>
+  %2 = echo.mul %1, %s : (tensor<2x3xNxT>, tensor<NxT>) -> tensor<2x3xNxT>
+  %3 = echo.reduce sum %2 {dims = array<i64: 2>, keepdims = true} : (tensor<2x3xNxT>) -> tensor<2x3x1xT>
+  %4 = echo.sub %x, %3 : (tensor<2x3xNxT>, tensor<2x3x1xT>) -> tensor<2x3xNxT>
+  %5 = echo.reduce max %4 {dims = array<i64: 2>} : (tensor<2x3xNxT>) -> tensor<2x3xT>
+  %6 = echo.reduce sum %4 {dims = array<i64: 0>} : (tensor<2x3xNxT>) -> tensor<3xNxT>
+  return %4, %5, %6 : tensor<2x3xNxT>, tensor<2x3xT>, tensor<3xNxT>
+}
+)",
+             size == 96 ? kFloats : ArrayRef<const char *>({"f32"}),
+             {{'N', size}});
+}
+
 // Short sums beside long ones: each warp of a block computes the short ones.
 TEST_F(ThreadTemplates, RowsOfTwoLengths) {
   checkAll(R"(

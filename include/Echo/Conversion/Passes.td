@@ -116,8 +116,10 @@ def EchoMapKernelsToGPUPass
     | columns | sums over more than 128 rows | 8 to 32 neighbouring columns; threads add up different blocks of 128 rows, whose sums are added in order from shared memory |
     | tables | `echo.embedding_grad` | owns a tile of the table in shared memory; its threads look at 256 indices at a time and add the rows that are the tile's, in order |
 
-    The place of a row's first maximum (`echo.argmax`) is found in the same way:
-    lanes hold values and their places. Rows of more than 65,536 elements are
+    A warp's lanes keep what they have read and computed of a row of at most 512
+    elements, a multiple of 32: neither later reductions of the row nor what is
+    written of it does so again. The place of a row's first maximum
+    (`echo.argmax`) is found as sums are: lanes hold values and their places. Rows of more than 65,536 elements are
     taken part by part; `echo-form-kernels` gives the parts to a launch of their
     own. Where a reduction depends on what only one thread knows, it lies within
     the thread. All sums have the order of `Echo/Numerics/ReductionTree.h`, so that
