@@ -145,9 +145,7 @@ void GroupLowering::write(unsigned level, int64_t width) {
   store(valuesOf([&](const Box &box) { return box.level == level; }), width);
 }
 
-/// `expr` with the other dimension in place of the group's.
-static AffineExpr withOther(AffineExpr expr,
-                            std::optional<std::pair<unsigned, unsigned>> other) {
+AffineExpr GroupLowering::withOther(AffineExpr expr, OtherDim other) {
   if (!other)
     return expr;
   MLIRContext *context = expr.getContext();

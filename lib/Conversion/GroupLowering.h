@@ -60,6 +60,8 @@ protected:
   using BoxValues = SmallVector<std::pair<const Box *, Value>>;
   /// A dimension of the group, and one of the emitter that stands for it.
   using OtherDim = std::optional<std::pair<unsigned, unsigned>>;
+  /// `expr` with the other dimension in place of the group's.
+  static AffineExpr withOther(AffineExpr expr, OtherDim other);
   /// Writes the boxes of a level: all values are known before the first is
   /// stored, since an output may be the buffer of an input.
   void write(unsigned level, int64_t width);

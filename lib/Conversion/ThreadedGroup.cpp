@@ -22,6 +22,8 @@ using Kind = ThreadTeam::Kind;
 static constexpr int64_t kMaxBlocks = std::numeric_limits<int32_t>::max();
 /// Rows that one thread does sooner than a warp would.
 static constexpr int64_t kShortThreadRow = 8;
+/// Shared memory for what a kernel adds up.
+static constexpr int64_t kMostSumBytes = 16384;
 
 //===----------------------------------------------------------------------===//
 // Mapping
@@ -155,6 +157,7 @@ void ThreadedGroup::setTeam() {
 
 void ThreadedGroup::run() {
   setTeam();
+  addSums();
   if (mapping.kind == Kind::Tile)
     runTiles();
   else if (mapping.width != 1)
@@ -221,6 +224,70 @@ void ThreadedGroup::runTeams() {
   });
 }
 
+void ThreadedGroup::addSums() {
+  if (mapping.kind != Kind::Warp && mapping.kind != Kind::Block)
+    return;
+  MLIRContext *context = emitter.current().getContext();
+  llvm::DenseMap<AffineExpr, AffineExpr> first, last;
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  for (auto [i, loop] : llvm::enumerate(group.loops))
+    for (unsigned dim : loop.dims) {
+      AffineExpr expr = getAffineDimExpr(dim, context);
+      bool isRow = i < group.numRowLoops;
+      first[expr] = isRow ? zero : expr;
+      last[expr] = isRow ? zero : getAffineConstantExpr(loop.size - 1, context);
+    }
+  const ThreadTeam &team = emitter.getTeam();
+  AffineExpr number = getAffineDimExpr(emitter.addDim(team.number), context);
+  int64_t bytes = 0;
+  for (const Box &box : group.boxes) {
+    if (!box.accumulated)
+      continue;
+    AffineExpr offset =
+        group.offsetOf(box, outputTypes[box.output].getShape(), context);
+    auto end = dyn_cast<AffineConstantExpr>(offset.replace(last));
+    if (!end)
+      continue;
+    int64_t size = end.getValue() + 1;
+    Type element =
+        cast<MemRefType>(outputs[box.output].getType()).getElementType();
+    bytes += size * team.teams *
+             llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    if (bytes > kMostSumBytes)
+      return;
+    sums[&box] = {emitter.addSharedBuffer(element, size * team.teams),
+                  offset.replace(first) + number * size};
+  }
+}
+
+void ThreadedGroup::storeBoxes(const BoxValues &values, OtherDim other) {
+  BoxValues direct;
+  MLIRContext *context = emitter.current().getContext();
+  for (auto [box, value] : values) {
+    auto sum = sums.find(box);
+    if (sum == sums.end()) {
+      direct.push_back({box, value});
+      continue;
+    }
+    Value buffer = sum->second.first;
+    AffineExpr own = withOther(sum->second.second, other);
+    AffineExpr position =
+        withOther(group.reducedPosition(*box, context), other);
+    Value total = emitter.emitAccumulation(*box->accumulated, position, buffer,
+                                           own, value, 1);
+    emitter.store(buffer, own, total, 1);
+    Value isLast = arith::CmpIOp::create(
+        emitter.current(), emitter.getLoc(), arith::CmpIPredicate::eq,
+        emitter.materialize(position), index(box->accumulated->reduced - 1));
+    AffineExpr place = withOther(
+        group.offsetOf(*box, outputTypes[box->output].getShape(), context),
+        other);
+    Value output = outputs[box->output];
+    emitter.guarded(isLast, [&] { emitter.store(output, place, total, 1); });
+  }
+  store(direct, 1, other);
+}
+
 void ThreadedGroup::protectInputs() {
   if (isAliased)
     emitter.getTeam().synchronize(emitter.current(), emitter.getLoc());
@@ -258,7 +325,7 @@ void ThreadedGroup::teamRow(Value position, Value isInside) {
     if (isInside)
       isFirst = arith::AndIOp::create(b, loc, isFirst, isInside);
     protectInputs();
-    emitter.guarded(isFirst, [&] { store(values, 1); });
+    emitter.guarded(isFirst, [&] { storeBoxes(values); });
   }
   SmallVector<ColumnLoops> sweeps;
   for (const Box &box : group.boxes) {
@@ -291,7 +358,7 @@ void ThreadedGroup::columns(const ColumnLoops &loops, Value isInside) {
       if (isFirst)
         protectInputs();
       isFirst = false;
-      store(values, 1, other);
+      storeBoxes(values, other);
     }
     return;
   }
@@ -301,7 +368,7 @@ void ThreadedGroup::columns(const ColumnLoops &loops, Value isInside) {
                                   end, index(0));
   std::function<void(size_t)> writeFrom = [&](size_t depth) {
     if (depth == own.size())
-      return store(valuesOf(isWritten), 1);
+      return storeBoxes(valuesOf(isWritten));
     emitter.forLoop(index(0), index(own[depth].size), 1, [&](Value position) {
       setLoop(own[depth], position, 1);
       writeFrom(depth + 1);

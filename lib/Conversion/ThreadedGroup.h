@@ -95,6 +95,10 @@ private:
   void columns(const ColumnLoops &loops, Value isInside);
   /// True if a warp's threads keep what they know of the row.
   bool isHeld(const ColumnLoops &loops) const;
+  /// Gives what a team adds up over its rows shared memory, in which it stays
+  /// until the last row, if there is enough.
+  void addSums();
+  void storeBoxes(const BoxValues &values, OtherDim other = std::nullopt);
   /// Waits for reads of what is written from here on.
   void protectInputs();
   void setTeam();
@@ -102,6 +106,8 @@ private:
   const ThreadMapping &mapping;
   const ThreadPlace &place;
   bool isAliased;
+  /// By box: where its sums are while they grow.
+  llvm::SmallDenseMap<const Box *, std::pair<Value, AffineExpr>> sums;
 };
 
 } // namespace mlir::echo

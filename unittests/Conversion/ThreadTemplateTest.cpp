@@ -107,6 +107,31 @@ func.func @f(%x: tensor<4x1200xT>, %y: tensor<4x50xT>) -> (tensor<4x1200xT>, ten
            kFloats);
 }
 
+// Sums of columns that grow while a team walks over the rows, beside sums of the
+// rows themselves: by warps, one and several in a block, that hold their rows or
+// don't, and by blocks. The sums of the last don't fit in shared memory.
+TEST_F(ThreadTemplates, SumsOverTheRowsOfATeam) {
+  for (auto [batch, size] :
+       {std::pair(3, 64), std::pair(260, 40), std::pair(2, 1000),
+        std::pair(2, 1030), std::pair(1, 3000)})
+    checkAll(R"(
+func.func @f(%x: tensor<BxSxNxT>, %d: tensor<BxSxNxT>, %s: tensor<NxT>) -> (tensor<BxNxT>, tensor<BxNxT>, tensor<BxSxNxT>) {
+  %m = echo.reduce mean %x {dims = array<i64: 2>, keepdims = true} : (tensor<BxSxNxT>) -> tensor<BxSx1xT>
+  %0 = echo.sub %x, %m : (tensor<BxSxNxT>, tensor<BxSx1xT>) -> tensor<BxSxNxT>
+  %1 = echo.tanh %0 : (tensor<BxSxNxT>) -> tensor<BxSxNxT>
+  %2 = echo.mul %1, %d : (tensor<BxSxNxT>, tensor<BxSxNxT>) -> tensor<BxSxNxT>
+  %3 = echo.mul %2, %s : (tensor<BxSxNxT>, tensor<NxT>) -> tensor<BxSxNxT>
+  %p = echo.reduce mean %3 {dims = array<i64: 2>, keepdims = true} : (tensor<BxSxNxT>) -> tensor<BxSx1xT>
+  %4 = echo.sub %3, %p : (tensor<BxSxNxT>, tensor<BxSx1xT>) -> tensor<BxSxNxT>
+  %5 = echo.reduce sum %2 {dims = array<i64: 1>} : (tensor<BxSxNxT>) -> tensor<BxNxT>
+  %6 = echo.reduce sum %4 {dims = array<i64: 1>} : (tensor<BxSxNxT>) -> tensor<BxNxT>
+  return %5, %6, %4 : tensor<BxNxT>, tensor<BxNxT>, tensor<BxSxNxT>
+}
+)",
+             size == 64 ? ArrayRef(kFloats) : ArrayRef<const char *>({"f32"}),
+             {{'B', batch}, {'S', 4}, {'N', size}});
+}
+
 // More rows than there are warps in the largest block, times the least number
 // of blocks before blocks grow.
 TEST_F(ThreadTemplates, ManyRows) {
