@@ -31,8 +31,6 @@
 
 namespace mlir::echo::planning {
 
-struct Device;
-
 /// "no value", "no op", "no clone"
 inline constexpr uint32_t kNoIndex = ~uint32_t(0);
 
@@ -204,12 +202,6 @@ struct RematComparison {
 };
 RematComparison compareRemat(const RematProblem &problem,
                              const RematPlan &plan);
-
-/// Seconds of a step under a plan on a device: ops and clones with a fusion
-/// shape as kernels, as Planning/Fusion forms them, the others as their
-/// `seconds` say. A clone that joins its reader's kernel moves no bytes.
-double modelSeconds(const RematProblem &problem, const RematPlan &plan,
-                    const Device &device);
 
 /// Independent check: clones are repeatable forward ops that run where the plan
 /// says with inputs that are computed by then; reads are of backward ops behind
