@@ -118,18 +118,22 @@ def EchoMapKernelsToGPUPass
 
     A warp's lanes keep what they have read and computed of a row of at most 512
     elements, a multiple of 32: neither later reductions of the row nor what is
-    written of it does so again. The place of a row's first maximum
-    (`echo.argmax`) is found as sums are: lanes hold values and their places. Rows of more than 65,536 elements are
-    taken part by part; `echo-form-kernels` gives the parts to a launch of their
-    own. Where a reduction depends on what only one thread knows, it lies within
-    the thread. All sums have the order of `Echo/Numerics/ReductionTree.h`, so that
-    the bits are the CPU's; there are no atomics, and nothing is kept in local
+    written of it does so again. Sums of columns that grow while a team walks
+    over rows stay in shared memory until the last row, if 16 KiB a block
+    suffice. The place of a row's first maximum (`echo.argmax`) is found as sums
+    are: lanes hold values and their places. Rows of more than 65,536 elements
+    are taken part by part; `echo-form-kernels` gives the parts to a launch of
+    their own. Where a reduction depends on what only one thread knows, it lies
+    within the thread. All sums have the order of
+    `Echo/Numerics/ReductionTree.h`, so that the bits are the CPU's; there are
+    no atomics, and nothing is kept in local
     memory. Blocks have 32 to 256 threads: the fewer, the less there is to do.
     Chunks beyond the grid's blocks are taken by the same threads, so that any
     extent works.
 
     Indices have 32 bits if all kernels' tensors, also those that memory never
-    holds, and loops are shorter than 2^30 and no index comes from 64-bit data, and 64 bits otherwise: the module's data
+    holds, and loops are shorter than 2^30 and no index comes from 64-bit data,
+    and 64 bits otherwise: the module's data
     layout says which.
 
     As on the CPU, an output may be the buffer of an input where
