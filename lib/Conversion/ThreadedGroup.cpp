@@ -9,6 +9,7 @@
 #include "ThreadedGroup.h"
 #include "Echo/Numerics/ReductionTree.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
@@ -22,7 +23,8 @@ using Kind = ThreadTeam::Kind;
 static constexpr int64_t kMaxBlocks = std::numeric_limits<int32_t>::max();
 /// Rows that one thread does sooner than a warp would.
 static constexpr int64_t kShortThreadRow = 8;
-/// Shared memory for what a kernel adds up.
+/// Shared memory of a block with what a kernel adds up in it; every device has
+/// three times as much.
 static constexpr int64_t kMostSumBytes = 16384;
 
 //===----------------------------------------------------------------------===//
@@ -224,6 +226,10 @@ void ThreadedGroup::runTeams() {
   });
 }
 
+static int64_t bytesOf(MemRefType type, int64_t elements) {
+  return elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
 void ThreadedGroup::addSums() {
   if (mapping.kind != Kind::Warp && mapping.kind != Kind::Block)
     return;
@@ -239,7 +245,14 @@ void ThreadedGroup::addSums() {
     }
   const ThreadTeam &team = emitter.getTeam();
   AffineExpr number = getAffineDimExpr(emitter.addDim(team.number), context);
+  // Other groups of the kernel have some of it.
   int64_t bytes = 0;
+  auto function = cast<gpu::GPUFuncOp>(
+      emitter.current().getInsertionBlock()->getParentOp());
+  for (Value buffer : function.getWorkgroupAttributions()) {
+    auto type = cast<MemRefType>(buffer.getType());
+    bytes += bytesOf(type, type.getNumElements());
+  }
   for (const Box &box : group.boxes) {
     if (!box.accumulated)
       continue;
@@ -249,13 +262,12 @@ void ThreadedGroup::addSums() {
     if (!end)
       continue;
     int64_t size = end.getValue() + 1;
-    Type element =
-        cast<MemRefType>(outputs[box.output].getType()).getElementType();
-    bytes += size * team.teams *
-             llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    auto type = cast<MemRefType>(outputs[box.output].getType());
+    bytes += bytesOf(type, size * team.teams);
     if (bytes > kMostSumBytes)
       return;
-    sums[&box] = {emitter.addSharedBuffer(element, size * team.teams),
+    sums[&box] = {emitter.addSharedBuffer(type.getElementType(),
+                                          size * team.teams),
                   offset.replace(first) + number * size};
   }
 }

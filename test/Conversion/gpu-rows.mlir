@@ -197,3 +197,32 @@ func.func private @held(%x: tensor<35x64xf32>) -> tensor<35x64xf32>
   %0 = echo.softmax %x {axis = 1 : i64} : (tensor<35x64xf32>) -> tensor<35x64xf32>
   return %0 : tensor<35x64xf32>
 }
+
+// -----
+
+// Sums of columns that a warp's rows are added to stay in shared memory until
+// the last row is there. What the groups of a kernel may take of it, 16 KiB, is
+// for two of these, 902 x 8 + 901 x 8 bytes; the third grows in its output.
+// CHECK: gpu.func @sums(
+// CHECK-SAME:    %[[OUT:[a-z0-9]*]]: memref<1800xf64>, %{{[a-z0-9]*}}: memref<1802xf64>, %{{[a-z0-9]*}}: memref<1804xf64>)
+// CHECK-SAME:    workgroup(%[[A:.*]] : memref<902xf64, #gpu.address_space<workgroup>>, %[[B:.*]] : memref<901xf64, #gpu.address_space<workgroup>>) kernel
+// CHECK:           memref.load %[[A]]
+// CHECK:           memref.store %{{.*}}, %[[A]]
+// CHECK:           %[[LAST:.*]] = arith.cmpi eq, %{{.*}}, %c2
+// CHECK:           scf.if %[[LAST]] {
+// CHECK:             memref.store %{{.*}} : memref<1804xf64>
+// CHECK:           memref.load %[[B]]
+// CHECK:           memref.store %{{.*}}, %[[B]]
+// CHECK:           memref.load %[[OUT]]
+// CHECK:           memref.store %{{.*}}, %[[OUT]]
+func.func private @sums(%x0: tensor<2x3x900xf64>, %x1: tensor<2x3x901xf64>, %x2: tensor<2x3x902xf64>)
+    -> (tensor<2x900xf64>, tensor<2x901xf64>, tensor<2x902xf64>) attributes {echo.kernel} {
+  %m = echo.reduce sum %x0 {dims = array<i64: 2>, keepdims = true} : (tensor<2x3x900xf64>) -> tensor<2x3x1xf64>
+  %d0 = echo.mul %x0, %m : (tensor<2x3x900xf64>, tensor<2x3x1xf64>) -> tensor<2x3x900xf64>
+  %d1 = echo.mul %x1, %m : (tensor<2x3x901xf64>, tensor<2x3x1xf64>) -> tensor<2x3x901xf64>
+  %d2 = echo.mul %x2, %m : (tensor<2x3x902xf64>, tensor<2x3x1xf64>) -> tensor<2x3x902xf64>
+  %s0 = echo.reduce sum %d0 {dims = array<i64: 1>} : (tensor<2x3x900xf64>) -> tensor<2x900xf64>
+  %s1 = echo.reduce sum %d1 {dims = array<i64: 1>} : (tensor<2x3x901xf64>) -> tensor<2x901xf64>
+  %s2 = echo.reduce sum %d2 {dims = array<i64: 1>} : (tensor<2x3x902xf64>) -> tensor<2x902xf64>
+  return %s0, %s1, %s2 : tensor<2x900xf64>, tensor<2x901xf64>, tensor<2x902xf64>
+}
