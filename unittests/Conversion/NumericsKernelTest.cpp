@@ -116,22 +116,28 @@ protected:
         return;
     }
   }
+
+  /// The weighted sum of an op's rows, what the op gives, and the gradient.
+  void checkWeighted(StringRef op, StringRef element, int64_t size) {
+    std::string type = this->type({3, size}, element.str());
+    std::string source = R"(
+func.func @f(%x: tensor<3xNxT> {echo.role = "parameter"}, %w: tensor<3xNxT>) -> (tensor<T> {echo.loss}, tensor<3xNxT>) {
+  %0 = echo.)" +
+                         op.str() + R"( %x {axis = 1 : i64} : (tensor<3xNxT>) -> tensor<3xNxT>
+  %1 = echo.mul %0, %w : (tensor<3xNxT>, tensor<3xNxT>) -> tensor<3xNxT>
+  %2 = echo.reduce sum %1 {dims = array<i64: 0, 1>} : (tensor<3xNxT>) -> tensor<T>
+  return %2, %0 : tensor<T>, tensor<3xNxT>
+}
+)";
+    check(differentiate(instantiate(source, element, {{'N', size}})),
+          {masked(type, size), weights(type, size)});
+  }
 };
 
 // Pitfall 34: a row of -inf gives zeros, and so does its gradient.
 TEST_F(MaskedRows, Softmax) {
   forAll([&](StringRef element, int64_t size) {
-    std::string type = this->type({3, size}, element.str());
-    check(differentiate(instantiate(R"(
-func.func @f(%x: tensor<3xNxT> {echo.role = "parameter"}, %w: tensor<3xNxT>) -> (tensor<T> {echo.loss}, tensor<3xNxT>) {
-  %0 = echo.softmax %x {axis = 1 : i64} : (tensor<3xNxT>) -> tensor<3xNxT>
-  %1 = echo.mul %0, %w : (tensor<3xNxT>, tensor<3xNxT>) -> tensor<3xNxT>
-  %2 = echo.reduce sum %1 {dims = array<i64: 0, 1>} : (tensor<3xNxT>) -> tensor<T>
-  return %2, %0 : tensor<T>, tensor<3xNxT>
-}
-)",
-                                    element, {{'N', size}})),
-          {masked(type, size), weights(type, size)});
+    checkWeighted("softmax", element, size);
     double tolerance = toleranceOf(element), mean = meanWeight(size);
     // 0, w / n at all n, and the last w.
     expect(0, mean + weight(size - 1), tolerance);
@@ -155,17 +161,7 @@ func.func @f(%x: tensor<3xNxT> {echo.role = "parameter"}, %w: tensor<3xNxT>) -> 
 
 TEST_F(MaskedRows, LogSoftmax) {
   forAll([&](StringRef element, int64_t size) {
-    std::string type = this->type({3, size}, element.str());
-    check(differentiate(instantiate(R"(
-func.func @f(%x: tensor<3xNxT> {echo.role = "parameter"}, %w: tensor<3xNxT>) -> (tensor<T> {echo.loss}, tensor<3xNxT>) {
-  %0 = echo.log_softmax %x {axis = 1 : i64} : (tensor<3xNxT>) -> tensor<3xNxT>
-  %1 = echo.mul %0, %w : (tensor<3xNxT>, tensor<3xNxT>) -> tensor<3xNxT>
-  %2 = echo.reduce sum %1 {dims = array<i64: 0, 1>} : (tensor<3xNxT>) -> tensor<T>
-  return %2, %0 : tensor<T>, tensor<3xNxT>
-}
-)",
-                                    element, {{'N', size}})),
-          {masked(type, size), weights(type, size)});
+    checkWeighted("log_softmax", element, size);
     double tolerance = toleranceOf(element), mean = meanWeight(size);
     expect(
         1,

@@ -19,6 +19,18 @@ namespace {
 
 constexpr uint32_t kAllLanes = ~uint32_t(0);
 
+/// A launch that lacks its buffers.
+Launch launchOf(void (*kernel)(void **), void **arguments, Dim3 grid,
+                Dim3 block) {
+  Launch launch;
+  launch.kernel = "k";
+  launch.function = kernel;
+  launch.arguments = arguments;
+  launch.grid = grid;
+  launch.block = block;
+  return launch;
+}
+
 //===----------------------------------------------------------------------===//
 // What kernels are written with
 //===----------------------------------------------------------------------===//
@@ -51,12 +63,7 @@ LaunchResult run(void (*kernel)(void **), std::vector<T> &data, Dim3 grid,
                  std::vector<Buffer> shared = {}) {
   T *pointer = data.data();
   void *arguments[] = {&pointer};
-  Launch what;
-  what.kernel = "k";
-  what.function = kernel;
-  what.arguments = arguments;
-  what.grid = grid;
-  what.block = block;
+  Launch what = launchOf(kernel, arguments, grid, block);
   what.buffers = {{data.data(), data.size() * sizeof(T)}};
   what.shared = std::move(shared);
   return launch(what, options);
@@ -531,12 +538,7 @@ Traffic trafficOf(void (*kernel)(void **), std::vector<float> &in,
                   std::vector<float> &out, Dim3 grid, Dim3 block) {
   float *pointers[] = {in.data(), out.data()};
   void *arguments[] = {&pointers[0], &pointers[1]};
-  Launch what;
-  what.kernel = "k";
-  what.function = kernel;
-  what.arguments = arguments;
-  what.grid = grid;
-  what.block = block;
+  Launch what = launchOf(kernel, arguments, grid, block);
   what.buffers = {{in.data(), in.size() * sizeof(float), true},
                   {out.data(), out.size() * sizeof(float)}};
   LaunchOptions options;
