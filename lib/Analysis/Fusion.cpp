@@ -268,13 +268,16 @@ void FusionGraph::addOp(Operation *op, bool isHost) {
   problem.ops.push_back(std::move(fusionOp));
 }
 
-/// All movements and small constants but those whose results the host program
-/// needs and hasn't got as views. `isHost` has an entry for each op.
+/// All movements and small constants but those whose results the host program,
+/// or a kernel that nothing can be part of, needs and hasn't got as views.
+/// `isHost` has an entry for each op.
 void FusionGraph::findInlined(Block &block, ArrayRef<bool> isHost) {
   llvm::DenseSet<Operation *> needed, host;
   size_t place = isHost.size();
   for (Operation &op : llvm::reverse(block)) {
-    if (isHost[--place])
+    if (isHost[--place] ||
+        (!isMovement(&op) &&
+         echo::getFusionShape(&op).kind == FusionClass::Alone))
       host.insert(&op);
     bool isConstant = isKernelConstant(&op);
     if (!isConstant && !isMovement(&op))

@@ -50,6 +50,10 @@ constexpr uint32_t kCheapWeight = 16;
 /// is computed elsewhere if it is written to memory anyway. Nor do fewer sums
 /// accumulate beside each other.
 constexpr uint64_t kFewRows = 4;
+/// Fewer sums than this, over rows of so many elements in all, are sequential
+/// work too.
+constexpr uint64_t kManySums = 32;
+constexpr uint64_t kManyInSum = 65536;
 constexpr uint64_t kManyElements = 16384;
 /// The part of a group's traffic that a producer's values have to be, and the
 /// part that a value has to be which two groups read.
@@ -354,6 +358,8 @@ private:
         continue;
       uint64_t columns = shape.elements / (shape.outer * shape.reduced);
       if (!shape.accumulates || shape.outer < kFewRows ||
+          (shape.outer < kManySums &&
+           shape.elements / shape.outer >= kManyInSum) ||
           (fit.columns != 0 && fit.columns != columns) ||
           (reduced != 0 && reduced != shape.reduced))
         return false;

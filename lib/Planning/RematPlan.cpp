@@ -160,7 +160,10 @@ private:
     return numReaders;
   }
 
+  /// True if the clone and what it reads but clones can be there before an op.
   bool isEarlyEnough(const RematClone &clone, uint32_t before) const {
+    if (clone.op >= before)
+      return false;
     IndexRange inputs = index.operands(clone.op);
     for (size_t i = 0; i < inputs.size(); ++i) {
       uint32_t producer = index.producer[inputs[i]];

@@ -300,6 +300,23 @@ TEST(Fusion, FewSumsDoNotAccumulate) {
   EXPECT_EQ(g.kernels(), (Kernels{{0, 1}, {2}}));
 }
 
+TEST(Fusion, LongSumsAccumulateIfTheyAreMany) {
+  // A sum of 64 rows of 1024 is long enough to be cut.
+  auto kernels = [](uint64_t sums, uint64_t rows) {
+    Graph g;
+    uint64_t all = sums * rows;
+    uint32_t x = g.input(all * 1024);
+    uint32_t mean = g.rowSum(all, 1024, x);
+    uint32_t y = g.pointwise(all * 1024, {{x, same}, {mean, row(1024)}});
+    g.columnSum(sums, rows, 1024, y, /*accumulates=*/true);
+    return g.kernels();
+  };
+  const Kernels together = {{0, 1, 2}}, apart = {{0, 1}, {2}};
+  EXPECT_EQ(kernels(31, 64), apart);
+  EXPECT_EQ(kernels(31, 63), together);
+  EXPECT_EQ(kernels(32, 64), together);
+}
+
 TEST(Fusion, SumsOfOtherRowsDoNotAccumulateTogether) {
   Graph g;
   uint32_t x = g.input(3200);
