@@ -11,7 +11,6 @@
 #include "Error.h"
 #include "Files.h"
 #include "cpu/CpuFeatures.h"
-#include "cpu/Gemm.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -196,7 +195,10 @@ Artifact::Artifact(const std::string &path) : file(path) {
   if (stat(path.c_str(), &status) != 0)
     throw Error(ECHO_IO_ERROR,
                 "can't read '" + path + "': " + std::strerror(errno));
-  checkElf(path, readFile(path));
+  std::string bytes = readFile(path);
+  checkElf(path, bytes);
+  if (!hasItsChecksum(bytes))
+    throwInvalidArtifact(path, "damaged file: its checksum doesn't match");
   // Without a slash the loader would search its own folders.
   std::string name = path.find('/') == std::string::npos ? "./" + path : path;
   if (!openFiles().add(name, status))
@@ -218,6 +220,15 @@ Artifact::~Artifact() {
   openFiles().remove(key);
 }
 
+std::string Artifact::chips() const {
+  std::string list;
+  for (const Image &image : gpuImages)
+    list +=
+        (list.empty() ? "" : ", ") + std::string(image.chip) +
+        (image.kind == static_cast<uint64_t>(ImageKind::PTX) ? " (PTX)" : "");
+  return list;
+}
+
 void Artifact::load() {
   handle = dlopen(key.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
@@ -237,16 +248,6 @@ void Artifact::load() {
   if (!Program::parse({static_cast<const char *>(bytes.address), programBytes},
                       contents, error))
     throwInvalidArtifact(file, error);
-  for (size_t i = 0; i < contents.calls.size(); ++i) {
-    const Call &call = contents.calls[i];
-    if (call.kind == CallKind::Gemm &&
-        !canRunGemm(
-            GemmParameters::read(&contents.parameters[call.firstParameter])))
-      throwInvalidArtifact(file, "call " + std::to_string(i) + " (" +
-                                     contents.strings[call.name] + " at " +
-                                     contents.strings[call.layer] +
-                                     "): a matrix extent above 2^31 - 1");
-  }
   if (contents.target == "cpu")
     loadKernels();
   else if (contents.target == "cuda")
@@ -281,8 +282,6 @@ void Artifact::loadKernels() {
 }
 
 void Artifact::loadImages() {
-  if (contents.kernels.empty())
-    return;
   uint64_t count = readNumber(handle, file, "echo_num_images");
   Symbol table = findSymbol(handle, file, "echo_images");
   if (table.bytes != 0 && count > table.bytes / sizeof(Image))
@@ -326,6 +325,6 @@ void Artifact::loadImages() {
     }
     gpuImages.push_back(image);
   }
-  if (gpuImages.empty())
+  if (gpuImages.empty() && !contents.kernels.empty())
     throwInvalidArtifact(file, "it has no image of its kernels");
 }

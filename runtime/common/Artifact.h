@@ -35,6 +35,8 @@ public:
   /// Checked as far as their form goes: what kind they are of, and that an ELF
   /// file or a text is there.
   const std::vector<Image> &images() const { return gpuImages; }
+  /// "sm_75, sm_75 (PTX)", for messages.
+  std::string chips() const;
 
 private:
   void load();

@@ -330,6 +330,33 @@ std::string Program::serialize() const {
   return out.out;
 }
 
+std::string Program::describeCall(const Call &call) const {
+  const std::string &layer = strings[call.layer];
+  return "call " + std::to_string(&call - calls.data()) + " (" +
+         strings[call.name] + (layer.empty() ? "" : " at " + layer) + ")";
+}
+
+static constexpr std::string_view kChecksumMagic = "ECHOSUM1";
+
+void echo::appendChecksum(std::string &file) {
+  Writer out;
+  out.bytes(kChecksumMagic.data(), kChecksumMagic.size());
+  out.integer(checksum(file));
+  file += out.out;
+}
+
+bool echo::hasItsChecksum(std::string_view file) {
+  size_t bytes = kChecksumMagic.size() + sizeof(uint64_t);
+  if (file.size() < bytes)
+    return true;
+  std::string_view end = file.substr(file.size() - bytes);
+  if (end.substr(0, kChecksumMagic.size()) != kChecksumMagic)
+    return true;
+  Reader in(end.substr(kChecksumMagic.size()));
+  return in.integer<uint64_t>() ==
+         checksum(file.substr(0, file.size() - bytes));
+}
+
 bool Program::parse(std::string_view bytes, Program &program,
                     std::string &error) {
   auto fail = [&](std::string message) {

@@ -46,6 +46,12 @@ enum class ImageKind : uint64_t {
   HostObject ///< an ELF shared object for the simulator; see sim/Device.h
 };
 
+/// Operands and parameters of a GPU's kernel, of 8 bytes each: PTX has 4,096
+/// bytes for them.
+inline constexpr uint64_t kMaxGPUArguments = 512;
+/// Static shared memory of a block that every GPU has.
+inline constexpr uint64_t kMaxStaticSharedBytes = 48 << 10;
+
 /// All kernels of a GPU program, compiled for one chip.
 struct Image {
   const char *chip; ///< "sm_90", or "sim" for the simulator
@@ -156,6 +162,8 @@ struct GemmParameters {
   int64_t accumulate;                ///< beta is 1, not 0
 
   static constexpr int kCount = 11;
+  /// The largest m, n and k, and batch on GPUs, that the libraries take.
+  static constexpr int64_t kMaxExtent = INT32_MAX;
   static GemmParameters read(const int64_t *values) {
     return {values[0], values[1], values[2], values[3], values[4], values[5],
             values[6], values[7], values[8], values[9], values[10]};
@@ -185,6 +193,9 @@ struct Program {
   std::vector<std::string> strings;
   std::vector<Call> calls;
 
+  /// "call 3 (gemm at decoder/output)", for messages.
+  std::string describeCall(const Call &call) const;
+
   /// The bytes of the program: magic "ECHOPROG", version, sizes, tables and a
   /// checksum, little-endian.
   std::string serialize() const;
@@ -202,6 +213,13 @@ struct Program {
   static bool parse(std::string_view bytes, Program &program,
                     std::string &error);
 };
+
+/// Appends a checksum of all bytes of an artefact's file, behind what the loader
+/// reads of it.
+void appendChecksum(std::string &file);
+/// False if a file ends with such a checksum, but of other bytes. Files that
+/// something else than echo-compile linked have none.
+bool hasItsChecksum(std::string_view file);
 
 } // namespace echo
 

@@ -9,6 +9,7 @@
 #include "Program.h"
 
 #include <cmath>
+#include <algorithm>
 #include <limits>
 #include <unordered_set>
 
@@ -267,9 +268,7 @@ private:
         call.name >= program.strings.size() ||
         call.op >= program.strings.size())
       return fail(place + "a name's index is outside the string table");
-    place = "call " + std::to_string(index) + " (" +
-            program.strings[call.name] +
-            " at " + program.strings[call.layer] + "): ";
+    place = program.describeCall(call) + ": ";
     if (uint64_t(call.firstOperand) + call.numOperands >
         program.operands.size())
       return fail(place + "operands are outside the operand table");
@@ -310,6 +309,9 @@ private:
     if (program.target != "cuda")
       return true;
     const Kernel &kernel = program.kernels[call.function];
+    if (kernel.arguments.size() + kernel.numParameters > kMaxGPUArguments)
+      return fail(place + "more than " + std::to_string(kMaxGPUArguments) +
+                  " operands and parameters");
     if (call.numOperands != kernel.arguments.size() ||
         call.numParameters != kernel.numParameters)
       return fail(place + "has " + std::to_string(call.numOperands) +
@@ -379,6 +381,11 @@ private:
                 bytesB) ||
         !extent(gemm.batch, gemm.m, gemm.n, gemm.strideC, elementBytes, bytesC))
       return fail(place + "a matrix size overflows");
+    int64_t largest = std::max({gemm.m, gemm.n, gemm.k,
+                                program.target == "cuda" ? gemm.batch : 0});
+    if (largest > GemmParameters::kMaxExtent)
+      return fail(place + "an extent of " + std::to_string(largest) +
+                  " is above 2^31 - 1");
     // Both extents were multiplied above without overflow, if there is a C.
     if (bytesC != 0 && gemm.batch > 1 && gemm.strideC < gemm.m * gemm.n)
       return fail(place + "the results of two batches overlap");

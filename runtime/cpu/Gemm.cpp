@@ -217,11 +217,6 @@ void echo::claimOpenBLAS() {
     openblas_set_num_threads(1);
 }
 
-bool echo::canRunGemm(const GemmParameters &gemm) {
-  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-  return gemm.m <= kMax && gemm.n <= kMax && gemm.k <= kMax;
-}
-
 void echo::runGemm(ThreadPool &pool, const GemmParameters &gemm,
                    const GemmOperands &operands) {
   if (gemm.batch == 0 || gemm.m == 0 || gemm.n == 0)

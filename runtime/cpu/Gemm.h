@@ -25,15 +25,12 @@ struct GemmOperands {
 /// it from several threads instead, so that two pools never compete.
 void claimOpenBLAS();
 
-/// Runs a checked GEMM (Program::verify, canRunGemm). The result is cut into
+/// Runs a checked GEMM (Program::verify). The result is cut into
 /// tiles by shape and type alone, each one a call of OpenBLAS on one thread:
 /// the bits don't depend on the number of threads. f16 and bf16 are summed in
 /// f32 and rounded once.
 void runGemm(ThreadPool &pool, const GemmParameters &gemm,
              const GemmOperands &operands);
-
-/// OpenBLAS takes 32-bit extents.
-bool canRunGemm(const GemmParameters &gemm);
 
 } // namespace echo
 

@@ -212,34 +212,31 @@ Blas::BiasPlan &Blas::planBias(const GemmParameters &gemm,
   MatmulPreference preference = nullptr;
   check(library.preferenceCreate(&preference),
         "cublasLtMatmulPreferenceCreate");
+  auto destroy = [&](MatmulPreference created) {
+    library.preferenceDestroy(created);
+  };
+  std::unique_ptr<MatmulPreferenceTag, decltype(destroy)> owner(preference,
+                                                                destroy);
+  auto prefer = [&](int attribute, auto value) {
+    check(library.preferenceSet(preference, attribute, &value, sizeof(value)),
+          "cublasLtMatmulPreferenceSetAttribute");
+  };
+  prefer(kPreferenceWorkspace, workspaceBytes);
+  // As cublasSetMathMode: parts of a sum in its own type.
+  prefer(kPreferenceReduction, uint32_t(kReductionCompute));
+  const int attributes[] = {kPreferenceAlignmentA, kPreferenceAlignmentB,
+                            kPreferenceAlignmentC, kPreferenceAlignmentD};
+  for (int i = 0; i < 4; ++i)
+    prefer(attributes[i], static_cast<uint32_t>(alignments[std::min(i, 2)]));
   MatmulHeuristic found{};
   int count = 0;
   BlasStatus status =
-      library.preferenceSet(preference, kPreferenceWorkspace, &workspaceBytes,
-                            sizeof(workspaceBytes));
-  if (status == kSuccess) {
-    // As cublasSetMathMode: parts of a sum in its own type.
-    uint32_t reduction = kReductionCompute;
-    status = library.preferenceSet(preference, kPreferenceReduction, &reduction,
-                                   sizeof(reduction));
-  }
-  const int attributes[] = {kPreferenceAlignmentA, kPreferenceAlignmentB,
-                            kPreferenceAlignmentC, kPreferenceAlignmentD};
-  for (int i = 0; i < 4 && status == kSuccess; ++i) {
-    auto alignment = static_cast<uint32_t>(alignments[std::min(i, 2)]);
-    status = library.preferenceSet(preference, attributes[i], &alignment,
-                                   sizeof(alignment));
-  }
-  if (status == kSuccess) {
-    // No algorithm is no error: the bias is copied then.
-    constexpr BlasStatus kNotSupported = 15; // CUBLAS_STATUS_NOT_SUPPORTED
-    status =
-        library.matmulHeuristic(handle, plan->desc, plan->a, plan->b, plan->c,
-                                plan->c, preference, 1, &found, &count);
-    if (status == kNotSupported)
-      status = count = 0;
-  }
-  library.preferenceDestroy(preference);
+      library.matmulHeuristic(handle, plan->desc, plan->a, plan->b, plan->c,
+                              plan->c, preference, 1, &found, &count);
+  // No algorithm is no error: the bias is copied then.
+  constexpr BlasStatus kNotSupported = 15; // CUBLAS_STATUS_NOT_SUPPORTED
+  if (status == kNotSupported)
+    status = count = 0;
   check(status, "cublasLtMatmulAlgoGetHeuristic");
   plan->hasAlgorithm = count > 0 && found.state == kSuccess;
   plan->algorithm = found.algorithm;

@@ -63,7 +63,7 @@ public:
   Blas(const Blas &) = delete;
   Blas &operator=(const Blas &) = delete;
 
-  /// Issues a checked GEMM (Program::verify, canRunGemm). The first one of a
+  /// Issues a checked GEMM (Program::verify). The first one of a
   /// shape with a bias asks cuBLASLt for an algorithm.
   void run(const GemmParameters &gemm, const GemmOperands &operands);
 

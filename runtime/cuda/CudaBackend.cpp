@@ -75,17 +75,13 @@ void CudaBackend::checkWrapper() const {
 void CudaBackend::loadImage(const Artifact &artifact) {
   std::vector<const Image *> images =
       imagesFor(artifact.images(), device->capability());
-  std::string chips, errors;
-  for (const Image &image : artifact.images())
-    chips +=
-        (chips.empty() ? "" : ", ") + std::string(image.chip) +
-        (image.kind == static_cast<uint64_t>(ImageKind::PTX) ? " (PTX)" : "");
+  std::string errors;
   std::string chip = chipName(device->capability());
   if (images.empty())
-    throw Error(ECHO_INVALID_ARTIFACT, "'" + artifact.path() +
-                                           "': compiled for " + chips + "; " +
-                                           device->name() + " is a " + chip +
-                                           ": compile with --chip=" + chip);
+    throw Error(ECHO_INVALID_ARTIFACT,
+                "'" + artifact.path() + "': compiled for " + artifact.chips() +
+                    "; " + device->name() + " is a " + chip +
+                    ": compile with --chip=" + chip);
   // Another one may do: PTX can be too new for the driver.
   for (const Image *image : images) {
     void *data = const_cast<void *>(image->data);
@@ -116,10 +112,11 @@ void CudaBackend::findKernels(const Artifact &artifact) {
         mgpuModuleGetFunction(resources.module, kernel.name.c_str()));
     const char *what;
     Result result = takeWrapperError(what);
-    if (result != kSuccess)
+    if (result == kNotFound)
       throw Error(ECHO_INVALID_ARTIFACT,
                   "'" + artifact.path() + "': no kernel '" + kernel.name +
                       "' in its image: " + device->driver().describe(result));
+    device->check(result, (what + (" of '" + kernel.name) + "'").c_str());
     if (kernel.sharedBytes > kFreeSharedBytes)
       device->check(device->driver().funcSetAttribute(
                         functions.back(), kFunctionDynamicShared,
@@ -137,17 +134,30 @@ bool CudaBackend::sharesMemoryWith(const Backend &other) const {
 std::string CudaBackend::adviceFor(uint64_t bytes, bool isArena) const {
   uint64_t freeBytes = 0, totalBytes = 0;
   device->memoryInfo(freeBytes, totalBytes);
+  uint64_t persistentBytes = 0;
+  for (const Tensor &tensor : program.tensors)
+    persistentBytes += isPersistent(tensor.role) ? tensor.bytes : 0;
   std::string text = ".\nThe step holds " + std::to_string(program.arenaBytes) +
-                     " bytes in its arena";
+                     " bytes in its arena and " +
+                     std::to_string(persistentBytes) +
+                     " in parameters and states";
   if (program.strategy == "none")
-    text += "; with --strategy=echo it recomputes what it can and holds less";
+    text += "; with --strategy=echo it may hold less";
   else if (!program.strategy.empty())
     text += ", with --strategy=" + program.strategy;
-  if (!isArena || bytes == 0)
+  if (!isArena || bytes <= program.workspaceBytes)
     return text + "; a smaller batch holds less";
-  // In whole percents, with a tenth left for the parameters.
-  auto percent = static_cast<uint64_t>(static_cast<double>(freeBytes) /
-                                       static_cast<double>(bytes) * 90);
+  // In whole percents, with a tenth left for code and libraries. Parameters,
+  // which come after the arena, and the workspace don't shrink with the batch.
+  uint64_t fixed = program.workspaceBytes + persistentBytes;
+  uint64_t usable = freeBytes - freeBytes / 10;
+  uint64_t percent = usable < fixed ? 0
+                                    : (usable - fixed) * 100 /
+                                          (bytes - program.workspaceBytes);
+  if (percent == 0)
+    return text + "; no batch of it would fit";
+  if (percent >= 100)
+    return text + "; the driver refuses it though as much is free";
   return text + "; a batch of about " + std::to_string(percent) +
          "% of this one would fit";
 }
@@ -293,11 +303,8 @@ void CudaBackend::issueCall(size_t index) try {
     return;
   }
 } catch (const Error &error) {
-  const Call &call = program.calls[index];
-  throw Error(error.status(), "call " + std::to_string(index) + " (" +
-                                  program.strings[call.name] + " at " +
-                                  program.strings[call.layer] +
-                                  "): " + error.what());
+  throw Error(error.status(),
+              program.describeCall(program.calls[index]) + ": " + error.what());
 }
 
 void CudaBackend::issueAll() {
@@ -344,7 +351,7 @@ void CudaBackend::prepare() {
                 std::string("the step can't be captured as a graph: ") +
                     withAdvice(error).what() +
                     "; nothing has run, and without_graph in the session's "
-                    "options issues every call anew");
+                    "options (echo-run --no-graph) issues every call anew");
   }
 }
 

@@ -39,6 +39,7 @@ using GraphExec = struct GraphExecTag *;
 enum : int {
   kSuccess = 0,
   kOutOfMemory = 2,
+  kNotFound = 500,
   kCaptureUnsupported = 900,
   kAttributeMajor = 75,       // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
   kAttributeMinor = 76,       // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR

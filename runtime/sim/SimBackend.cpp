@@ -17,9 +17,15 @@
 
 using namespace echo;
 
+/// Whether a variable has its one value; another one is an error.
 static bool isSet(const char *variable, std::string_view value) {
   const char *found = std::getenv(variable);
-  return found && found == value;
+  if (!found || !*found)
+    return false;
+  if (found != value)
+    throwInvalid(std::string(variable) + ": expected '" + std::string(value) +
+                 "', found '" + found + "'");
+  return true;
 }
 
 SimBackend::SimBackend(const Artifact &artifact, const SessionOptions &options)
@@ -36,14 +42,12 @@ SimBackend::SimBackend(const Artifact &artifact, const SessionOptions &options)
     throw Error(ECHO_INVALID_ARTIFACT, "'" + artifact.path() + "': " + message);
   };
   const Image *image = nullptr;
-  std::string chips;
-  for (const Image &candidate : artifact.images()) {
+  for (const Image &candidate : artifact.images())
     if (candidate.kind == static_cast<uint64_t>(ImageKind::HostObject))
       image = &candidate;
-    chips += (chips.empty() ? "" : ", ") + std::string(candidate.chip);
-  }
   if (!image)
-    fail("compiled for " + chips + "; the simulator needs --chip=sim");
+    fail("compiled for " + artifact.chips() +
+         "; the simulator needs --chip=sim");
   std::string error =
       object.load({static_cast<const char *>(image->data), image->bytes});
   if (!error.empty())
@@ -117,9 +121,7 @@ void SimBackend::runKernel(const Call &call, void *const *args) {
 
 void SimBackend::throwFaults(const Call &call,
                              const sim::LaunchResult &result) const {
-  std::string text = "call " + std::to_string(&call - program.calls.data()) +
-                     " (" + program.strings[call.name] + " at " +
-                     program.strings[call.layer] + "): ";
+  std::string text = program.describeCall(call) + ": ";
   for (const sim::Fault &fault : result.faults)
     text += (&fault == result.faults.data() ? "" : "\n") + describe(fault);
   if (result.numMoreFaults != 0)

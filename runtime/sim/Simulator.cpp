@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "sim/Simulator.h"
+
+#include "Program.h"
 #include "sim/Device.h"
 #include "sim/Fiber.h"
 #include "sim/ShadowMemory.h"
@@ -517,6 +519,12 @@ bool Simulation::checkConfiguration() {
     error = "expected a grid of at least one block and at most " +
             std::to_string(kMaxGridX) + " blocks in x and " +
             std::to_string(kMaxGridYZ) + " in y and z, found " + textOf(grid);
+  uint64_t sharedBytes = 0;
+  for (const Buffer &variable : launch.shared)
+    sharedBytes += variable.bytes;
+  if (sharedBytes > ::echo::kMaxStaticSharedBytes)
+    error = "expected at most " + std::to_string(::echo::kMaxStaticSharedBytes) +
+            " bytes of shared memory, found " + std::to_string(sharedBytes);
   if (error.empty())
     return true;
   Thread nobody;

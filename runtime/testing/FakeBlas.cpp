@@ -25,7 +25,7 @@ using namespace echo::cuda;
 
 #define ECHO_CUDA_DECLARE(member, symbol, parameters)                          \
   extern "C" __attribute__((visibility(                                        \
-      "default"))) BlasStatus member##Fake parameters __asm__(#symbol);
+      "default"))) BlasStatus member##Blas parameters __asm__(#symbol);
 ECHO_CUBLAS_FUNCTIONS(ECHO_CUDA_DECLARE)
 #undef ECHO_CUDA_DECLARE
 
@@ -69,6 +69,8 @@ enum { kAlgorithmWorkspace = 4, kAlgorithmCompute, kAlgorithmReductions };
 
 // cublasStatus_t.
 enum : BlasStatus {
+  kBlasNotInitialized = 1,
+  kBlasAllocFailed = 3,
   kBlasInvalidValue = 7,
   kBlasExecutionFailed = 13,
   kBlasNotSupported = 15,
@@ -118,8 +120,6 @@ BlasStatus checkWorkspace(FakeState &state, void *workspace, size_t bytes) {
 BlasStatus multiply(FakeState &state, const Method &method, int type,
                     int transA, int transB, Operand a, Operand b, Operand c,
                     int batch, bool accumulate, const void *bias) {
-  if (state.isDue("fail_blas"))
-    return kBlasExecutionFailed;
   if (!takes(type, method.computeType))
     return kBlasNotSupported;
   DataType dataType;
@@ -207,11 +207,10 @@ BlasStatus createDescriptor(T **created, Arguments... arguments) {
 }
 
 template <typename T>
-BlasStatus destroyDescriptor(T *descriptor) {
+void destroyDescriptor(T *descriptor) {
   BlasCall call;
   --call.state.counters["blas_descriptors"];
   delete descriptor;
-  return 0;
 }
 
 } // namespace
@@ -220,6 +219,8 @@ const char *cublasGetStatusName(BlasStatus status) {
   switch (status) {
   case 0:
     return "CUBLAS_STATUS_SUCCESS";
+  case kBlasAllocFailed:
+    return "CUBLAS_STATUS_ALLOC_FAILED";
   case kBlasInvalidValue:
     return "CUBLAS_STATUS_INVALID_VALUE";
   case kBlasExecutionFailed:
@@ -236,25 +237,26 @@ const char *cublasGetStatusString(BlasStatus status) {
              : "the function failed";
 }
 
-BlasStatus createFake(BlasHandle *handle) {
+BlasStatus createBlas(BlasHandle *handle) {
+  ECHO_FAKE_PLANNED();
   BlasCall call;
   if (!currentContext())
-    return 1; // CUBLAS_STATUS_NOT_INITIALIZED
-  if (call.state.isDue("fail_blas_create"))
-    return 3; // CUBLAS_STATUS_ALLOC_FAILED
+    return kBlasNotInitialized;
   ++call.state.counters["blas_handles"];
   *handle = new BlasContextTag{currentContext()};
   return 0;
 }
 
-BlasStatus destroyFake(BlasHandle handle) {
+BlasStatus destroyBlas(BlasHandle handle) {
   BlasCall call;
   --call.state.counters["blas_handles"];
   delete handle;
+  ECHO_FAKE_PLANNED();
   return 0;
 }
 
-BlasStatus setStreamFake(BlasHandle handle, Stream stream) {
+BlasStatus setStreamBlas(BlasHandle handle, Stream stream) {
+  ECHO_FAKE_PLANNED();
   handle->stream = stream;
   // As cuBLAS does.
   handle->workspace = nullptr;
@@ -262,7 +264,8 @@ BlasStatus setStreamFake(BlasHandle handle, Stream stream) {
   return 0;
 }
 
-BlasStatus setWorkspaceFake(BlasHandle handle, void *workspace, size_t bytes) {
+BlasStatus setWorkspaceBlas(BlasHandle handle, void *workspace, size_t bytes) {
+  ECHO_FAKE_PLANNED();
   BlasCall call;
   if (BlasStatus status = checkWorkspace(call.state, workspace, bytes))
     return status;
@@ -271,14 +274,15 @@ BlasStatus setWorkspaceFake(BlasHandle handle, void *workspace, size_t bytes) {
   return 0;
 }
 
-BlasStatus setMathModeFake(BlasHandle handle, int mode) {
+BlasStatus setMathModeBlas(BlasHandle handle, int mode) {
+  ECHO_FAKE_PLANNED();
   if (mode != 0 && mode != kMathPartialSums)
     return kBlasInvalidValue;
   handle->mathMode = mode;
   return 0;
 }
 
-BlasStatus gemmStridedBatchedFake(BlasHandle handle, int transA, int transB,
+BlasStatus gemmStridedBatchedBlas(BlasHandle handle, int transA, int transB,
                                   int m, int n, int k, const void *alpha,
                                   const void *a, int typeA, int leadingA,
                                   long long strideA, const void *b, int typeB,
@@ -286,6 +290,7 @@ BlasStatus gemmStridedBatchedFake(BlasHandle handle, int transA, int transB,
                                   const void *beta, void *c, int typeC,
                                   int leadingC, long long strideC, int batch,
                                   int computeType, int algorithm) {
+  ECHO_FAKE_PLANNED();
   BlasCall call;
   bool isDouble = computeType == kComputeF64;
   auto read = [&](const void *scale) {
@@ -309,15 +314,19 @@ BlasStatus gemmStridedBatchedFake(BlasHandle handle, int transA, int transB,
 // cuBLASLt
 //===----------------------------------------------------------------------===//
 
-BlasStatus matmulDescCreateFake(MatmulDesc *desc, int computeType,
+BlasStatus matmulDescCreateBlas(MatmulDesc *desc, int computeType,
                                 int scaleType) {
+  ECHO_FAKE_PLANNED();
   return createDescriptor(desc, computeType, scaleType);
 }
-BlasStatus matmulDescDestroyFake(MatmulDesc desc) {
-  return destroyDescriptor(desc);
+BlasStatus matmulDescDestroyBlas(MatmulDesc desc) {
+  destroyDescriptor(desc);
+  ECHO_FAKE_PLANNED();
+  return 0;
 }
-BlasStatus matmulDescSetFake(MatmulDesc desc, int attribute, const void *value,
+BlasStatus matmulDescSetBlas(MatmulDesc desc, int attribute, const void *value,
                              size_t bytes) {
+  ECHO_FAKE_PLANNED();
   switch (attribute) {
   case kMatmulTransA:
     return readAttribute(desc->transA, value, bytes);
@@ -331,15 +340,19 @@ BlasStatus matmulDescSetFake(MatmulDesc desc, int attribute, const void *value,
   return kBlasInvalidValue;
 }
 
-BlasStatus layoutCreateFake(MatrixLayout *layout, int type, uint64_t rows,
+BlasStatus layoutCreateBlas(MatrixLayout *layout, int type, uint64_t rows,
                             uint64_t columns, int64_t leading) {
+  ECHO_FAKE_PLANNED();
   return createDescriptor(layout, type, rows, columns, leading);
 }
-BlasStatus layoutDestroyFake(MatrixLayout layout) {
-  return destroyDescriptor(layout);
+BlasStatus layoutDestroyBlas(MatrixLayout layout) {
+  destroyDescriptor(layout);
+  ECHO_FAKE_PLANNED();
+  return 0;
 }
-BlasStatus layoutSetFake(MatrixLayout layout, int attribute, const void *value,
+BlasStatus layoutSetBlas(MatrixLayout layout, int attribute, const void *value,
                          size_t bytes) {
+  ECHO_FAKE_PLANNED();
   if (attribute == kLayoutBatchCount)
     return readAttribute(layout->count, value, bytes);
   if (attribute == kLayoutBatchStride)
@@ -347,14 +360,18 @@ BlasStatus layoutSetFake(MatrixLayout layout, int attribute, const void *value,
   return kBlasInvalidValue;
 }
 
-BlasStatus preferenceCreateFake(MatmulPreference *preference) {
+BlasStatus preferenceCreateBlas(MatmulPreference *preference) {
+  ECHO_FAKE_PLANNED();
   return createDescriptor(preference);
 }
-BlasStatus preferenceDestroyFake(MatmulPreference preference) {
-  return destroyDescriptor(preference);
+BlasStatus preferenceDestroyBlas(MatmulPreference preference) {
+  destroyDescriptor(preference);
+  ECHO_FAKE_PLANNED();
+  return 0;
 }
-BlasStatus preferenceSetFake(MatmulPreference preference, int attribute,
+BlasStatus preferenceSetBlas(MatmulPreference preference, int attribute,
                              const void *value, size_t bytes) {
+  ECHO_FAKE_PLANNED();
   if (attribute == kPreferenceWorkspace)
     return readAttribute(preference->workspaceBytes, value, bytes);
   if (attribute == kPreferenceReduction)
@@ -368,10 +385,11 @@ BlasStatus preferenceSetFake(MatmulPreference preference, int attribute,
 
 /// An algorithm remembers which alignments and how much workspace it was
 /// promised, the type of its sums, and how parts of them may be added up.
-BlasStatus matmulHeuristicFake(BlasHandle, MatmulDesc desc, MatrixLayout a,
+BlasStatus matmulHeuristicBlas(BlasHandle, MatmulDesc desc, MatrixLayout a,
                                MatrixLayout, MatrixLayout, MatrixLayout,
                                MatmulPreference preference, int requested,
                                MatmulHeuristic *found, int *count) {
+  ECHO_FAKE_PLANNED();
   BlasCall call;
   *count = 0;
   if (requested < 1 || desc->epilogue != kEpilogueBias)
@@ -393,12 +411,13 @@ BlasStatus matmulHeuristicFake(BlasHandle, MatmulDesc desc, MatrixLayout a,
   return 0;
 }
 
-BlasStatus matmulFake(BlasHandle, MatmulDesc desc, const void *alpha,
+BlasStatus matmulBlas(BlasHandle, MatmulDesc desc, const void *alpha,
                       const void *a, MatrixLayout layoutA, const void *b,
                       MatrixLayout layoutB, const void *beta, const void *c,
                       MatrixLayout layoutC, void *d, MatrixLayout layoutD,
                       const MatmulAlgorithm *algorithm, void *workspace,
                       size_t workspaceBytes, Stream stream) {
+  ECHO_FAKE_PLANNED();
   BlasCall call;
   if (*static_cast<const float *>(alpha) != 1 ||
       *static_cast<const float *>(beta) != 0 || c != d || !algorithm ||

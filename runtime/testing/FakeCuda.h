@@ -20,22 +20,16 @@
 // workspace.
 //
 // Settings and counters are numbers with names. Settings are taken from
-// ECHO_FAKE_CUDA ("capability=90,fail_alloc=3") when the library is loaded, and
-// set by echo_fake_set():
+// ECHO_FAKE_CUDA ("capability=90,cuMemAlloc=3") when the library is loaded, and
+// set by echo_fake_set(); cuInit refuses to work with others in ECHO_FAKE_CUDA:
 //   version            of CUDA, 13000
 //   devices            1
 //   capability         0; 90 for 9.0
 //   memory             bytes of a device, 2^30
-//   fail_init          what cuInit returns
-//   fail_alloc         n: the n-th cuMemAlloc from now on finds no memory
-//   fail_host_alloc    the same for cuMemHostAlloc
-//   fail_launch        n: the n-th cuLaunchKernel is refused
+//   cuInit, ...        n: the n-th call of the function from now on fails: the
+//                      names are those of DriverApi.h without "_v2". What ends
+//                      something (cuMemFree, cuStreamEndCapture) ends it first
 //   fault_launch       n: the n-th kernel faults when it runs, which stays
-//   fail_instantiate   n: the n-th instantiation of a graph fails
-//   fail_capture       n: the n-th end of a capture fails
-//   fail_module_load   n: the n-th cuModuleLoadDataEx finds no memory
-//   fail_blas_create   n: the n-th cublasCreate finds no memory
-//   fail_blas          n: the n-th product is refused
 //   has_epilogue       0: cuBLASLt refuses to look for an algorithm, 2: it
 //                      finds none
 //   has_energy         0: NVML doesn't know the energy

@@ -50,25 +50,33 @@ struct Call {
 
 } // namespace
 
-#define ECHO_FAKE_BEGIN()                                                      \
+/// The begin of a function that ends something: it fails when that is done.
+#define ECHO_FAKE_BEGIN_END()                                                  \
   Call call;                                                                   \
   FakeState &state = call.state;                                               \
   if (Result failed = call.begin())                                            \
     return failed;                                                             \
   (void)state
 
+/// The begin of the others that need a context.
+#define ECHO_FAKE_BEGIN()                                                      \
+  ECHO_FAKE_BEGIN_END();                                                       \
+  ECHO_FAKE_PLANNED()
+
 //===----------------------------------------------------------------------===//
 // Devices
 //===----------------------------------------------------------------------===//
 
 Result initFake(unsigned) {
+  ECHO_FAKE_PLANNED();
   Call call;
-  if (call.state.settings["fail_init"])
-    return static_cast<Result>(call.state.settings["fail_init"]);
+  if (!call.state.isUnderstood)
+    return kInvalidValue;
   return call.state.settings["devices"] == 0 ? Result(kNoDevice) : kSuccess;
 }
 
 Result driverGetVersionFake(int *version) {
+  ECHO_FAKE_PLANNED();
   Call call;
   *version = static_cast<int>(call.state.settings["version"]);
   return kSuccess;
@@ -113,24 +121,28 @@ static const std::pair<const char *, const char *> *textOf(Result result) {
 }
 
 Result getErrorNameFake(Result result, const char **name) {
+  ECHO_FAKE_PLANNED();
   auto *text = textOf(result);
   *name = text ? text->first : nullptr;
   return text ? kSuccess : Result(kInvalidValue);
 }
 
 Result getErrorStringFake(Result result, const char **string) {
+  ECHO_FAKE_PLANNED();
   auto *text = textOf(result);
   *string = text ? text->second : nullptr;
   return text ? kSuccess : Result(kInvalidValue);
 }
 
 Result deviceGetCountFake(int *count) {
+  ECHO_FAKE_PLANNED();
   Call call;
   *count = static_cast<int>(call.state.settings["devices"]);
   return kSuccess;
 }
 
 Result deviceGetFake(DeviceNumber *device, int number) {
+  ECHO_FAKE_PLANNED();
   Call call;
   if (number < 0 || number >= call.state.settings["devices"])
     return kInvalidDevice;
@@ -139,11 +151,13 @@ Result deviceGetFake(DeviceNumber *device, int number) {
 }
 
 Result deviceGetNameFake(char *name, int bytes, DeviceNumber) {
+  ECHO_FAKE_PLANNED();
   std::snprintf(name, bytes, "Fake");
   return kSuccess;
 }
 
 Result deviceGetAttributeFake(int *value, int attribute, DeviceNumber) {
+  ECHO_FAKE_PLANNED();
   Call call;
   auto capability = static_cast<int>(call.state.settings["capability"]);
   if (attribute != kAttributeMajor && attribute != kAttributeMinor)
@@ -153,6 +167,7 @@ Result deviceGetAttributeFake(int *value, int attribute, DeviceNumber) {
 }
 
 Result deviceGetPCIBusIdFake(char *text, int bytes, DeviceNumber device) {
+  ECHO_FAKE_PLANNED();
   std::snprintf(text, bytes, "0000:%02x:00.0", device + 1);
   return kSuccess;
 }
@@ -162,6 +177,7 @@ Result deviceGetPCIBusIdFake(char *text, int bytes, DeviceNumber device) {
 //===----------------------------------------------------------------------===//
 
 Result primaryCtxRetainFake(Context *context, DeviceNumber device) {
+  ECHO_FAKE_PLANNED();
   Call call;
   auto &known = call.state.contexts[device];
   if (!known)
@@ -178,10 +194,12 @@ Result primaryCtxReleaseFake(DeviceNumber device) {
     return kInvalidContext;
   if (--known->second->users == 0)
     call.state.releaseContext(device);
+  ECHO_FAKE_PLANNED();
   return kSuccess;
 }
 
 Result ctxPushCurrentFake(Context context) {
+  ECHO_FAKE_PLANNED();
   current.push_back(context);
   return kSuccess;
 }
@@ -191,6 +209,7 @@ Result ctxPopCurrentFake(Context *context) {
     return kInvalidContext;
   *context = current.back();
   current.pop_back();
+  ECHO_FAKE_PLANNED();
   return kSuccess;
 }
 
@@ -222,7 +241,7 @@ Result memAllocFake(DeviceAddress *address, size_t bytes) {
     return kInvalidValue;
   auto total = static_cast<uint64_t>(state.settings["memory"]);
   uint64_t used = state.memory.allocatedBytes();
-  if (state.isDue("fail_alloc") || used > total || bytes > total - used)
+  if (used > total || bytes > total - used)
     return kOutOfMemory;
   *address = state.memory.allocate(bytes);
   if (*address == 0)
@@ -232,24 +251,24 @@ Result memAllocFake(DeviceAddress *address, size_t bytes) {
 }
 
 Result memFreeFake(DeviceAddress address) {
-  ECHO_FAKE_BEGIN();
+  ECHO_FAKE_BEGIN_END();
   // As the driver, which waits for the work that may use it.
   state.drainAll(call.context);
   if (state.allocations.erase(address) == 0)
     return state.misuse(kInvalidValue, "cuMemFree of what isn't allocated");
   state.memory.release(address);
+  ECHO_FAKE_PLANNED();
   return kSuccess;
 }
 
 Result memHostAllocFake(void **address, size_t bytes, unsigned) {
   ECHO_FAKE_BEGIN();
   constexpr size_t kPage = 4096;
-  if (state.isDue("fail_host_alloc"))
-    return kOutOfMemory;
   *address = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
   if (!*address)
     return kOutOfMemory;
-  state.hostAllocations[*address] = bytes;
+  state.hostAllocations[*address] =
+      std::make_unique<PinnedTag>(call.context, *address, bytes);
   return kSuccess;
 }
 
@@ -260,7 +279,7 @@ Result memFreeHostFake(void *address) {
   if (call.state.hostAllocations.erase(address) == 0)
     return call.state.misuse(kInvalidValue,
                              "cuMemFreeHost of what isn't allocated");
-  std::free(address);
+  ECHO_FAKE_PLANNED();
   return kSuccess;
 }
 
@@ -277,7 +296,8 @@ static bool isPinned(FakeState &state, const void *address, size_t bytes) {
     return false;
   --block;
   auto *begin = static_cast<const char *>(block->first);
-  return static_cast<const char *>(address) + bytes <= begin + block->second;
+  return static_cast<const char *>(address) + bytes <=
+         begin + block->second->bytes;
 }
 
 Result memcpyHtoDAsyncFake(DeviceAddress target, const void *source,
@@ -332,6 +352,7 @@ Result memcpyDtoDAsyncFake(DeviceAddress target, DeviceAddress source,
 
 Result memcpyAsyncFake(DeviceAddress target, DeviceAddress source, size_t bytes,
                        Stream stream) {
+  ECHO_FAKE_PLANNED();
   FakeState &state = FakeState::get();
   bool isTarget = state.memory.contains(reinterpret_cast<void *>(target));
   bool isSource = state.memory.contains(reinterpret_cast<void *>(source));
@@ -358,14 +379,17 @@ static Result memset(DeviceAddress target, T value, size_t count,
 
 Result memsetD8AsyncFake(DeviceAddress target, unsigned char value,
                          size_t count, Stream stream) {
+  ECHO_FAKE_PLANNED();
   return memset(target, value, count, stream);
 }
 Result memsetD16AsyncFake(DeviceAddress target, unsigned short value,
                           size_t count, Stream stream) {
+  ECHO_FAKE_PLANNED();
   return memset(target, value, count, stream);
 }
 Result memsetD32AsyncFake(DeviceAddress target, unsigned value, size_t count,
                           Stream stream) {
+  ECHO_FAKE_PLANNED();
   return memset(target, value, count, stream);
 }
 
@@ -393,8 +417,6 @@ static uint64_t elfBytes(const void *image) {
 Result moduleLoadDataExFake(Module *module, const void *image,
                             unsigned numOptions, int *options, void **values) {
   ECHO_FAKE_BEGIN();
-  if (state.isDue("fail_module_load"))
-    return kOutOfMemory;
   auto *bytes = static_cast<const char *>(image);
   if (std::memcmp(bytes, ELFMAG, SELFMAG) != 0) {
     for (unsigned i = 0; i < numOptions; ++i)
@@ -416,9 +438,12 @@ Result moduleLoadDataExFake(Module *module, const void *image,
 }
 
 Result moduleUnloadFake(Module module) {
-  ECHO_FAKE_BEGIN();
+  ECHO_FAKE_BEGIN_END();
   state.drainAll(call.context);
-  return state.modules.erase(module) ? kSuccess : Result(kInvalidHandle);
+  if (!state.modules.erase(module))
+    return kInvalidHandle;
+  ECHO_FAKE_PLANNED();
+  return kSuccess;
 }
 
 Result moduleGetFunctionFake(Function *function, Module module,
@@ -474,8 +499,6 @@ Result launchKernelFake(Function function, unsigned gridX, unsigned gridY,
                         unsigned blockZ, unsigned sharedBytes, Stream stream,
                         void **parameters, void **extra) {
   ECHO_FAKE_BEGIN();
-  if (state.isDue("fail_launch"))
-    return kLaunchOutOfResources;
   if (!gridX || !gridY || !gridZ || !blockX || !blockY || !blockZ ||
       gridX > 2147483647u || gridY > 65535 || gridZ > 65535 ||
       blockX * blockY * blockZ > 1024 || blockZ > 64 || extra)
@@ -508,11 +531,12 @@ Result streamCreateFake(Stream *stream, unsigned) {
 }
 
 Result streamDestroyFake(Stream stream) {
-  ECHO_FAKE_BEGIN();
+  ECHO_FAKE_BEGIN_END();
   if (!isAlive(state.streams, stream))
     return state.misuse(kInvalidHandle, "a stream is destroyed twice");
   state.drain(stream);
   state.streams.erase(stream);
+  ECHO_FAKE_PLANNED();
   return kSuccess;
 }
 
@@ -546,11 +570,12 @@ Result eventCreateFake(Event *event, unsigned) {
 }
 
 Result eventDestroyFake(Event event) {
-  ECHO_FAKE_BEGIN();
+  ECHO_FAKE_BEGIN_END();
   if (!isAlive(state.events, event))
     return state.misuse(kInvalidHandle, "an event is destroyed twice");
   state.drainAll(call.context);
   state.events.erase(event);
+  ECHO_FAKE_PLANNED();
   return kSuccess;
 }
 
@@ -602,24 +627,23 @@ Result streamBeginCaptureFake(Stream stream, int) {
 }
 
 Result streamEndCaptureFake(Stream stream, Graph *graph) {
-  ECHO_FAKE_BEGIN();
+  ECHO_FAKE_BEGIN_END();
   if (!isAlive(state.streams, stream) || !stream->capture)
     return kInvalidHandle;
   *graph = stream->capture;
   stream->capture = nullptr;
-  if (!stream->isInvalid && !state.isDue("fail_capture"))
+  int planned = state.plannedFailure(__func__);
+  if (!stream->isInvalid && planned == 0)
     return kSuccess;
   state.graphs.erase(*graph);
   *graph = nullptr;
-  return kCaptureInvalidated;
+  return planned ? planned : Result(kCaptureInvalidated);
 }
 
 Result graphInstantiateFake(GraphExec *exec, Graph graph, unsigned long long) {
   ECHO_FAKE_BEGIN();
   if (!isAlive(state.graphs, graph))
     return kInvalidHandle;
-  if (state.isDue("fail_instantiate"))
-    return kOutOfMemory;
   auto created = std::make_unique<GraphExecTag>();
   created->context = call.context;
   created->operations = graph->operations;
@@ -630,7 +654,10 @@ Result graphInstantiateFake(GraphExec *exec, Graph graph, unsigned long long) {
 
 Result graphDestroyFake(Graph graph) {
   Call call;
-  return call.state.graphs.erase(graph) ? kSuccess : Result(kInvalidHandle);
+  if (!call.state.graphs.erase(graph))
+    return kInvalidHandle;
+  ECHO_FAKE_PLANNED();
+  return kSuccess;
 }
 
 Result graphLaunchFake(GraphExec exec, Stream stream) {
@@ -645,7 +672,10 @@ Result graphLaunchFake(GraphExec exec, Stream stream) {
 }
 
 Result graphExecDestroyFake(GraphExec exec) {
-  ECHO_FAKE_BEGIN();
+  ECHO_FAKE_BEGIN_END();
   state.drainAll(call.context);
-  return state.graphExecs.erase(exec) ? kSuccess : Result(kInvalidHandle);
+  if (!state.graphExecs.erase(exec))
+    return kInvalidHandle;
+  ECHO_FAKE_PLANNED();
+  return kSuccess;
 }

@@ -31,6 +31,7 @@ static constexpr unsigned kMilliwatts = 100000;
 static constexpr int kNvmlNotSupported = 3;
 
 int initNvml() {
+  ECHO_FAKE_PLANNED();
   FakeState &state = FakeState::get();
   std::lock_guard lock(state.mutex);
   ++state.counters["nvml_users"];
@@ -41,21 +42,25 @@ int shutdownNvml() {
   FakeState &state = FakeState::get();
   std::lock_guard lock(state.mutex);
   --state.counters["nvml_users"];
+  ECHO_FAKE_PLANNED();
   return 0;
 }
 
 int deviceByPciBusIdNvml(const char *, NvmlDevice *device) {
+  ECHO_FAKE_PLANNED();
   static NvmlDeviceTag known;
   *device = &known;
   return 0;
 }
 
 int powerUsageNvml(NvmlDevice, unsigned *milliwatts) {
+  ECHO_FAKE_PLANNED();
   *milliwatts = kMilliwatts;
   return 0;
 }
 
 int totalEnergyNvml(NvmlDevice device, unsigned long long *millijoules) {
+  ECHO_FAKE_PLANNED();
   FakeState &state = FakeState::get();
   std::lock_guard lock(state.mutex);
   if (state.settings["has_energy"] == 0)

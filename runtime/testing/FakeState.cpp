@@ -110,6 +110,56 @@ FakeMemory::Access::~Access() {
 // State
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// A function of a library, by the name of its definition here.
+struct LibraryFunction {
+  std::string symbol; ///< without "_v2"
+  int failure = 0;    ///< what it returns when it was made to fail
+};
+
+std::map<std::string, LibraryFunction> libraryFunctions() {
+  constexpr int kUnknown = 999; // of the driver, and of NVML
+  constexpr int kBlasAllocFailed = 3, kBlasExecutionFailed = 13;
+  const std::map<std::string, int> failures = {
+      {"cuMemAlloc", kOutOfMemory},
+      {"cuMemHostAlloc", kOutOfMemory},
+      {"cuModuleLoadDataEx", kOutOfMemory},
+      {"cuGraphInstantiateWithFlags", kOutOfMemory},
+      {"cuLaunchKernel", kLaunchOutOfResources},
+      {"cuStreamEndCapture", kCaptureInvalidated},
+      {"cublasCreate", kBlasAllocFailed}};
+  std::map<std::string, LibraryFunction> functions;
+  auto add = [&](const char *definition, std::string symbol, int failure) {
+    if (size_t suffix = symbol.rfind("_v2"); suffix != std::string::npos)
+      symbol.resize(suffix);
+    auto own = failures.find(symbol);
+    functions[definition] = {symbol,
+                             own == failures.end() ? failure : own->second};
+  };
+#define ECHO_FAKE_ADD(member, symbol, parameters)                              \
+  add(#member "Fake", #symbol, kUnknown);
+  ECHO_CUDA_DRIVER_FUNCTIONS(ECHO_FAKE_ADD)
+#undef ECHO_FAKE_ADD
+#define ECHO_FAKE_ADD(member, symbol, parameters)                              \
+  add(#member "Blas", #symbol, kBlasExecutionFailed);
+  ECHO_CUBLAS_FUNCTIONS(ECHO_FAKE_ADD)
+#undef ECHO_FAKE_ADD
+#define ECHO_FAKE_ADD(member, symbol, parameters)                              \
+  add(#member "Nvml", #symbol, kUnknown);
+  ECHO_NVML_FUNCTIONS(ECHO_FAKE_ADD)
+#undef ECHO_FAKE_ADD
+  return functions;
+}
+
+const std::map<std::string, LibraryFunction> &knownFunctions() {
+  static const std::map<std::string, LibraryFunction> functions =
+      libraryFunctions();
+  return functions;
+}
+
+} // namespace
+
 FakeState &FakeState::get() {
   static FakeState state;
   return state;
@@ -122,13 +172,11 @@ FakeState::FakeState() {
 }
 
 void FakeState::reset() {
-  settings = {
-      {"version", 13000},      {"devices", 1},          {"capability", 0},
-      {"memory", 1 << 30},     {"fail_init", 0},        {"fail_alloc", 0},
-      {"fail_host_alloc", 0},  {"fail_launch", 0},      {"fault_launch", 0},
-      {"fail_instantiate", 0}, {"fail_module_load", 0}, {"fail_blas_create", 0},
-      {"fail_capture", 0},     {"fail_blas", 0},        {"has_epilogue", 1},
-      {"has_energy", 1}};
+  settings = {{"version", 13000},  {"devices", 1},      {"capability", 0},
+              {"memory", 1 << 30}, {"fault_launch", 0}, {"has_epilogue", 1},
+              {"has_energy", 1}};
+  for (const auto &[definition, function] : knownFunctions())
+    settings[function.symbol] = 0;
   for (const char *name :
        {"leaks", "launches", "graph_launches", "products", "epilogues",
         "tf32_products", "rounded_sums", "misuse"})
@@ -139,16 +187,32 @@ void FakeState::reset() {
   for (std::string item; std::getline(list, item, ',');) {
     size_t equals = item.find('=');
     auto setting = settings.find(item.substr(0, equals));
-    if (equals == std::string::npos || setting == settings.end()) {
-      std::fprintf(stderr, "ECHO_FAKE_CUDA: unknown setting '%s'\n",
+    char *end = nullptr;
+    long long value = equals == std::string::npos
+                          ? 0
+                          : std::strtoll(item.c_str() + equals + 1, &end, 10);
+    if (setting == settings.end() || !end || *end ||
+        end == item.c_str() + equals + 1) {
+      std::fprintf(stderr,
+                   "ECHO_FAKE_CUDA: expected a setting and its number, found "
+                   "'%s'\n",
                    item.c_str());
+      isUnderstood = false;
       continue;
     }
-    setting->second = std::atoll(item.c_str() + equals + 1);
+    setting->second = value;
   }
 }
 
-bool FakeState::isDue(const char *setting) {
+int FakeState::plannedFailure(const char *function) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  auto known = knownFunctions().find(function);
+  if (known == knownFunctions().end() || !isDue(known->second.symbol))
+    return 0;
+  return known->second.failure;
+}
+
+bool FakeState::isDue(const std::string &setting) {
   int64_t &left = settings[setting];
   return left > 0 && --left == 0;
 }
@@ -236,7 +300,8 @@ void FakeState::releaseContext(int device) {
     ++left;
   }
   left += eraseOf(graphExecs, context) + eraseOf(events, context) +
-          eraseOf(streams, context) + eraseOf(modules, context);
+          eraseOf(streams, context) + eraseOf(modules, context) +
+          eraseOf(hostAllocations, context);
   // What can't be destroyed any more isn't left behind by the caller.
   if (context->error == kSuccess)
     counters["leaks"] += left;

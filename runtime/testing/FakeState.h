@@ -14,6 +14,7 @@
 #include "testing/FakeCuda.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,7 +34,6 @@ enum : Result {
   kNoBinaryForGpu = 209,
   kInvalidPtx = 218,
   kInvalidHandle = 400,
-  kNotFound = 500,
   kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
@@ -84,6 +84,17 @@ struct ContextTag {
   int users = 0;           ///< retains
   Result error = kSuccess; ///< one that stays
 };
+/// Memory of the host, which goes with its context.
+struct PinnedTag {
+  PinnedTag(Context context, void *memory, uint64_t bytes)
+      : context(context), memory(memory), bytes(bytes) {}
+  ~PinnedTag() { std::free(memory); }
+  PinnedTag(const PinnedTag &) = delete;
+
+  Context context;
+  void *memory;
+  uint64_t bytes;
+};
 struct ModuleTag {
   Context context;
   sim::HostObject object;
@@ -123,7 +134,7 @@ public:
   FakeMemory memory;
   std::map<int, std::unique_ptr<ContextTag>> contexts; ///< by device
   std::map<DeviceAddress, Context> allocations;
-  std::map<void *, uint64_t> hostAllocations;
+  std::map<void *, std::unique_ptr<PinnedTag>> hostAllocations;
   std::map<Module, std::unique_ptr<ModuleTag>> modules;
   std::map<Stream, std::unique_ptr<StreamTag>> streams;
   std::map<Event, std::unique_ptr<EventTag>> events;
@@ -132,7 +143,12 @@ public:
 
   void reset();
   /// Whether a setting that counts down has come to its end.
-  bool isDue(const char *setting);
+  bool isDue(const std::string &setting);
+  /// What a call of a library's function returns if it was made to fail, or 0.
+  /// `function` is the name of its definition here.
+  int plannedFailure(const char *function);
+  /// Whether all of ECHO_FAKE_CUDA was understood.
+  bool isUnderstood = true;
   /// Counts it, keeps the first text, and returns `result`.
   Result misuse(Result result, const std::string &text);
   /// Appends work to a stream or to the graph that it captures.
@@ -149,6 +165,11 @@ private:
   FakeState();
   Result runAll(std::vector<Operation> &operations, Context context);
 };
+
+/// Returns from a function that was made to fail.
+#define ECHO_FAKE_PLANNED()                                                    \
+  if (int planned = FakeState::get().plannedFailure(__func__))                 \
+  return planned
 
 /// The context that is current to this thread, or null.
 Context currentContext();

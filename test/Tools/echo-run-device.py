@@ -41,6 +41,8 @@ class Device(unittest.TestCase):
                  "--device needs a compiled step"),
                 (["--allow-tf32", "--target=interpreter"],
                  "--allow-tf32 needs a compiled step"),
+                (["--no-graph", "--target=interpreter"],
+                 "--no-graph needs a compiled step"),
                 (["--target=cuda:1"], "'cuda:1' is a device; expected "
                                       "--target=cuda --device=cuda:1")):
             result = run(*options)

@@ -116,16 +116,18 @@ class Gpu(unittest.TestCase):
             *training)
         fake = {variable: FAKE for variable in (
             "ECHO_CUDA_DRIVER", "ECHO_CUBLAS", "ECHO_NVML")}
-        for device, environment in (("sim", {}),
-                                    ("sim", {"ECHO_SIM_ORDER": "reverse"}),
-                                    ("cuda", fake)):
+        for device, options, environment in (
+                ("sim", [], {}), ("sim", [], {"ECHO_SIM_ORDER": "reverse"}),
+                ("cuda", [], fake), ("cuda", ["--no-graph"], fake)):
             found_losses, found, report = self.values(
-                step, "--device=" + device, environment=environment)
+                step, "--device=" + device, *options, environment=environment)
             self.assertEqual(found_losses, losses, device)
             self.assertEqual(bits(found), bits(values), device)
+            self.assertEqual(report["target"], device)
             if device == "cuda":
                 self.assertEqual(report["device"]["name"], "cuda:0 Fake")
-                self.assertEqual(report["device"]["graph_steps"], STEPS - 1)
+                self.assertEqual(report["device"]["graph_steps"],
+                                 0 if options else STEPS - 1)
 
     def compare_with_interpreter(self, name, graph, losses, values):
         expected_losses, expected, _ = self.values(

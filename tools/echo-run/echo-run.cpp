@@ -89,6 +89,10 @@ struct Options {
   cl::opt<bool> allowTF32{
       "allow-tf32", cl::cat(category), cl::init(false),
       cl::desc("Let products of f32 on cuda round their operands to TF32")};
+  cl::opt<bool> noGraph{
+      "no-graph", cl::cat(category), cl::init(false),
+      cl::desc("Issue every call of every step on cuda anew, instead of a CUDA "
+               "graph of them")};
   cl::opt<Precision> precision{
       "precision", cl::cat(category), cl::init(Precision::Exact),
       cl::desc("How the interpreter computes:"),
@@ -251,13 +255,14 @@ echo_session_options sessionOptions(const Options &options) {
   session.threads = static_cast<int32_t>(options.threads);
   session.device = options.device.c_str();
   session.allow_tf32 = options.allowTF32;
+  session.without_graph = options.noGraph;
   return session;
 }
 
 /// The step of a graph, compiled or out of the cache.
-std::unique_ptr<Step>
-compile(llvm::StringRef content, const Options &options,
-        std::optional<mlir::echo::SavedPlan> plan, TrainingOptions &training) {
+std::unique_ptr<Step> compile(llvm::StringRef content, const Options &options,
+                              std::optional<mlir::echo::SavedPlan> plan,
+                              TrainingOptions &training) {
   Phases phases(training);
   std::vector<mlir::echo::PhaseTime> parts;
   mlir::echo::ArtifactOptions artifact;
@@ -335,8 +340,7 @@ std::unique_ptr<Step> interpret(Model &model, mlir::func::FuncOp function,
     remat.function = function.getName().str();
     remat.strategy = options.strategy.get();
     remat.promise = mlir::echo::RematPromise::Arena;
-    manager.addPass(
-        mlir::echo::createEchoRematPass(remat, std::move(plan)));
+    manager.addPass(mlir::echo::createEchoRematPass(remat, std::move(plan)));
     if (failed(manager.run(model.get())))
       throw Diagnosed();
   }
@@ -391,6 +395,8 @@ void runTool(const Options &options) {
     throwInvalid("--device needs a compiled step");
   if (options.allowTF32 && interpreted)
     throwInvalid("--allow-tf32 needs a compiled step");
+  if (options.noGraph && interpreted)
+    throwInvalid("--no-graph needs a compiled step");
   if (training.profile && training.steps == 0)
     throwInvalid("--profile needs a step to run");
 
@@ -399,7 +405,8 @@ void runTool(const Options &options) {
       readFile(options.model == "-" ? "/dev/stdin" : options.model.getValue());
   std::unique_ptr<Model> model;
   std::unique_ptr<Step> step;
-  if (isSharedObject(content)) {
+  if (isSharedObject(content) ||
+      llvm::StringRef(options.model).ends_with(".so")) {
     if (interpreted || !options.entry.empty() || !options.optimizer.empty() ||
         options.strategy.isGiven())
       throwInvalid("'" + options.model +
@@ -407,6 +414,9 @@ void runTool(const Options &options) {
                    "--strategy and --plan take an .mlir file");
     checkOutputs(training);
     step = openArtifact(options.model, sessionOptions(options));
+    training.target = step->device()->name;
+    training.target.resize(
+        std::min(training.target.find(':'), training.target.size()));
   } else if (interpreted) {
     model = std::make_unique<Model>(content, options.model);
     auto function = mlir::echo::findFunction(model->get(), options.entry);

@@ -204,17 +204,6 @@ TEST(Artifact, CpuFeaturesAgreeWithTheCompiler) {
   EXPECT_EQ(opens("popcnt"), bool(__builtin_cpu_supports("popcnt")));
 }
 
-TEST(Artifact, LargeMatrices) {
-  Folder folder;
-  Program program = makeStepProgram();
-  // Nothing is read of an empty product, but OpenBLAS counts in 32 bits.
-  program.parameters[2] = program.parameters[3] = 0;
-  program.parameters[4] = int64_t(1) << 31;
-  compileStep(folder.path("large.so"), program);
-  EXPECT_CONTAINS(errorOf(folder.path("large.so"), ECHO_INVALID_ARTIFACT),
-                  "call 0 (gemm at regression): a matrix extent above");
-}
-
 TEST(Artifact, OutOfMemory) {
   Folder folder;
   Program program = makeStepProgram();

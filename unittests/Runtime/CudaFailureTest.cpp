@@ -58,7 +58,7 @@ TEST_F(CudaSession, NoDevice) {
   fake->reset();
   EXPECT_ERROR(ECHO_DEVICE_ERROR, "no device cuda:1: the driver sees 1 device",
                Session(gpu(), 1, "cuda:1"));
-  fake->set("fail_init", 999);
+  fake->set("cuInit", 1);
   EXPECT_ERROR(ECHO_DEVICE_ERROR, "cuInit failed: unknown error (999)", open());
 }
 
@@ -102,7 +102,7 @@ TEST_F(CudaSession, MissingKernel) {
 TEST_F(CudaSession, OutOfMemoryAtEveryAllocation) {
   // Arena, w, b and count on the device; x, t and rate on the host.
   for (int n = 1; n <= 4; ++n) {
-    fake->set("fail_alloc", n);
+    fake->set("cuMemAlloc", n);
     std::string error = errorOf([] { open(); }, ECHO_OUT_OF_MEMORY);
     EXPECT_NE(
         error.find(n == 1 ? "asked for 768 bytes for the arena" : "asked for "),
@@ -113,10 +113,10 @@ TEST_F(CudaSession, OutOfMemoryAtEveryAllocation) {
     EXPECT_EQ(fake->get("allocations"), 0);
   }
   for (int n = 1; n <= 3; ++n) {
-    fake->set("fail_host_alloc", n);
+    fake->set("cuMemHostAlloc", n);
     EXPECT_ERROR(ECHO_OUT_OF_MEMORY, "bytes of pinned host memory for", open());
   }
-  fake->set("fail_alloc", 5);
+  fake->set("cuMemAlloc", 5);
   Session session = open();
 }
 
@@ -133,13 +133,25 @@ TEST_F(CudaSession, OutOfMemorySaysWhatWouldFit) {
             std::string::npos)
       << error;
   EXPECT_NE(error.find("--strategy=echo"), std::string::npos) << error;
-  // A third of it, less a tenth.
-  EXPECT_NE(error.find("a batch of about 30% of this one would fit"),
+  // Nine tenths of 1 GiB, of 3 GiB, less the workspace on both sides.
+  EXPECT_NE(error.find("a batch of about 29% of this one would fit"),
             std::string::npos)
       << error;
   program.strategy = "echo";
   compileGpuStep(*folder, path, 0, program);
   EXPECT_ERROR(ECHO_OUT_OF_MEMORY, "with --strategy=echo", open(path));
+  // The libraries' 0.75 of the 3 GiB stay: 0.9 - 0.75 of 2.25 GiB.
+  program.workspaceOffset = uint64_t(9) << 28;
+  program.workspaceBytes = uint64_t(3) << 28;
+  compileGpuStep(*folder, path, 0, program);
+  EXPECT_ERROR(ECHO_OUT_OF_MEMORY, "a batch of about 6% of this one would fit",
+               open(path));
+  fake->set("memory", 4 << 20);
+  EXPECT_ERROR(ECHO_OUT_OF_MEMORY, "; no batch of it would fit", open(path));
+  fake->reset();
+  fake->set("cuMemAlloc", 1);
+  EXPECT_ERROR(ECHO_OUT_OF_MEMORY,
+               "; the driver refuses it though as much is free", open());
 }
 
 TEST_F(CudaSession, OutOfMemoryOfTheDriverAndLibraries) {
@@ -150,16 +162,16 @@ TEST_F(CudaSession, OutOfMemoryOfTheDriverAndLibraries) {
           "a smaller batch holds less"})
       EXPECT_NE(error.find(text), std::string::npos) << error;
   };
-  fake->set("fail_module_load", 1);
+  fake->set("cuModuleLoadDataEx", 1);
   expectAdvice(errorOf([] { open(); }, ECHO_OUT_OF_MEMORY));
   Session session = open();
   session.initialize(7);
-  fake->set("fail_blas_create", 1);
+  fake->set("cublasCreate", 1);
   std::string error = errorOf([&] { session.step(); }, ECHO_OUT_OF_MEMORY);
   EXPECT_NE(error.find("cublasCreate failed"), std::string::npos) << error;
   expectAdvice(error);
   session.step();
-  fake->set("fail_instantiate", 1);
+  fake->set("cuGraphInstantiateWithFlags", 1);
   expectAdvice(errorOf([&] { session.step(); }, ECHO_OUT_OF_MEMORY));
   // Nothing has run when it failed.
   session.step();
@@ -212,7 +224,7 @@ TEST_F(CudaSession, RefusedLaunch) {
   for (int n = 1; n <= 3; ++n) {
     Session session = open();
     session.initialize(7);
-    fake->set("fail_launch", n);
+    fake->set("cuLaunchKernel", n);
     const char *kernels[] = {"call 1 (difference at regression)",
                              "call 3 (update at regression)",
                              "call 4 (count at regression)"};
@@ -234,7 +246,7 @@ TEST_F(CudaSession, ClosedAfterAFailure) {
       for (int i = 0; i < steps; ++i)
         session.step();
       session.setProfiling(steps == 2);
-      fake->set("fail_launch", n);
+      fake->set("cuLaunchKernel", n);
       errorOf([&] { session.step(); }, ECHO_DEVICE_ERROR);
     }
 }
@@ -243,7 +255,7 @@ TEST_F(CudaSession, RefusedProduct) {
   for (int n = 1; n <= 2; ++n) {
     Session session = open();
     session.initialize(7);
-    fake->set("fail_blas", n);
+    fake->set(n == 1 ? "cublasLtMatmul" : "cublasGemmStridedBatchedEx", 1);
     EXPECT_ERROR(ECHO_LIBRARY_ERROR,
                  n == 1 ? "call 0 (gemm at regression): cuda:0 Fake: "
                           "cublasLtMatmul failed: "
@@ -257,18 +269,18 @@ TEST_F(CudaSession, RefusedProduct) {
 }
 
 TEST_F(CudaSession, FailureWhileCapturingChangesNothing) {
-  for (const char *setting :
-       {"fail_launch", "fail_blas", "fail_capture", "fail_instantiate"}) {
+  const std::pair<const char *, echo_status> failures[] = {
+      {"cuLaunchKernel", ECHO_DEVICE_ERROR},
+      {"cublasLtMatmul", ECHO_LIBRARY_ERROR},
+      {"cuStreamEndCapture", ECHO_DEVICE_ERROR},
+      {"cuGraphInstantiateWithFlags", ECHO_OUT_OF_MEMORY}};
+  for (auto [function, status] : failures) {
     Session session = open();
     session.initialize(7);
     session.step();
     std::vector<float> values = valuesOf(session);
-    fake->set(setting, 1);
-    std::string error =
-        errorOf([&] { session.step(); },
-                std::string(setting) == "fail_instantiate" ? ECHO_OUT_OF_MEMORY
-                : std::string(setting) == "fail_blas"      ? ECHO_LIBRARY_ERROR
-                                                           : ECHO_DEVICE_ERROR);
+    fake->set(function, 1);
+    std::string error = errorOf([&] { session.step(); }, status);
     EXPECT_NE(error.find("the step can't be captured as a graph: "),
               std::string::npos)
         << error;
@@ -301,7 +313,7 @@ TEST_F(CudaSession, FailureWhileAnotherThreadCaptures) {
     call("cuCtxPushCurrent_v2", context);
     call("cuStreamCreate", &stream, 0u);
     call("cuStreamBeginCapture_v2", stream, 1);
-    fake->set("fail_instantiate", 1);
+    fake->set("cuGraphInstantiateWithFlags", 1);
     std::string error = errorOf([&] { session.step(); }, ECHO_OUT_OF_MEMORY);
     EXPECT_EQ(error.find("lost"), std::string::npos) << error;
     session.step();

@@ -41,6 +41,7 @@ namespace own = echo::cuda;
 static_assert(
     own::kSuccess == CUDA_SUCCESS &&
     own::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY &&
+    own::kNotFound == CUDA_ERROR_NOT_FOUND &&
     own::kCaptureUnsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
     own::kAttributeMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
     own::kAttributeMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR &&

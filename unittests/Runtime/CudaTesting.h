@@ -70,7 +70,8 @@ protected:
     fake->reset();
   }
   /// Every session is closed: nothing is left, nothing was misused.
-  void TearDown() override {
+  void TearDown() override { expectNothingLeft(); }
+  static void expectNothingLeft() {
     for (const char *counter :
          {"contexts", "allocations", "allocated_bytes", "host_allocations",
           "modules", "streams", "events", "graphs", "graph_execs",

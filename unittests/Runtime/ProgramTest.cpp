@@ -498,6 +498,9 @@ TEST(Program, Gemms) {
   EXPECT_ERROR("overflows", p.parameters[4] = INT64_MAX);
   EXPECT_ERROR("overflows", p.parameters[1] = 1LL << 40;
                p.parameters[7] = 1LL << 40);
+  // Nothing is multiplied, but OpenBLAS counts in 32 bits.
+  EXPECT_ERROR("an extent of 2147483648 is above 2^31 - 1", p.parameters[3] = 0;
+               p.parameters[4] = 1LL << 31);
   EXPECT_ERROR("batches overlap", p.parameters[1] = 2; p.parameters[9] = 7);
   EXPECT_ERROR("overlaps an operand", p.operands[2].offset = 20);
   EXPECT_ERROR("multiple of the element", p.operands[2].offset = 66);

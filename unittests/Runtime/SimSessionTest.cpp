@@ -84,6 +84,10 @@ const uint64_t echo_sim_num_kernels = 2;
   EXPECT_EQ(run(options), kOut - 1);
   setenv("ECHO_SIM_ORDER", "reverse", 1);
   EXPECT_EQ(run(options), 0);
+  setenv("ECHO_SIM_ORDER", "backward", 1);
+  EXPECT_ERROR(ECHO_INVALID_ARGUMENT,
+               "ECHO_SIM_ORDER: expected 'reverse', found 'backward'",
+               run(options));
   unsetenv("ECHO_SIM_ORDER");
   options.reverse_order = 1;
   EXPECT_EQ(run(options), 0);
@@ -245,7 +249,7 @@ TEST_F(SimSession, ImagesThatDontFit) {
   auto host = ImageKind::HostObject;
   std::string ptx("// PTX\0", 7), cubin("\177ELF and more");
   expectError(
-      "compiled for sm_80, sm_90; the simulator needs --chip=sim", program,
+      "compiled for sm_80, sm_90 (PTX); the simulator needs --chip=sim", program,
       {{"sm_80", ImageKind::Cubin, cubin}, {"sm_90", ImageKind::PTX, ptx}});
   expectError("image for 'sm_90': expected a text", program,
               {{"sm_90", ImageKind::PTX, "no zero"}});

@@ -526,6 +526,10 @@ TEST(FaultTest, LaunchesThatNoDeviceTakes) {
   for (Dim3 grid : {Dim3{0}, Dim3{1, 65536}, Dim3{1, 1, 65536}})
     expectFault(run<int>(kernel, data, grid, {1}), FaultKind::InvalidLaunch,
                 "expected a grid of at least one block");
+  static char shared[48 * 1024 + 1];
+  expectFault(run<int>(kernel, data, {1}, {1}, {}, {{shared, sizeof(shared)}}),
+              FaultKind::InvalidLaunch,
+              "expected at most 49152 bytes of shared memory, found 49153");
 }
 
 //===----------------------------------------------------------------------===//
