@@ -146,7 +146,7 @@ static void convertGlobal(memref::GlobalOp global) {
                                        value.getNumElements());
   LLVM::GlobalOp::create(b, global.getLoc(), type, /*isConstant=*/true,
                          LLVM::Linkage::Internal, global.getSymName(), value,
-                         /*alignment=*/64);
+                         /*alignment=*/kConstantAlignment);
   global.erase();
 }
 

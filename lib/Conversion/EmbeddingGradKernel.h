@@ -26,7 +26,7 @@ int64_t lowerEmbeddingGrad(EmbeddingGradOp op, KernelEmitter &emitter,
                            Block *entry);
 
 /// The same for a GPU: its blocks, and what they do.
-ThreadMapping planEmbeddingGrad(EmbeddingGradOp op);
+ThreadMapping planEmbeddingGrad(EmbeddingGradOp op, int64_t multiprocessors);
 void lowerThreadedEmbeddingGrad(EmbeddingGradOp op, KernelEmitter &emitter,
                                 Block *entry, const ThreadPlace &place);
 

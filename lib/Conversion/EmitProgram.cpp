@@ -372,6 +372,14 @@ LogicalResult ProgramBuilder::addCall(Operation &op) {
       operands.push_back(gemm.getBias());
     if (failed(addOperands(op, operands, call)))
       return failure();
+    for (auto [name, extent] :
+         {std::pair("m", gemm.getM()), std::pair("n", gemm.getN()),
+          std::pair("k", gemm.getK()),
+          std::pair("batch", gpuKernels ? gemm.getBatch() : 0)})
+      if (int64_t(extent) > ::echo::GemmParameters::kMaxExtent)
+        return op.emitOpError("expected extents of at most 2^31 - 1, which "
+                              "libraries take, found ")
+               << name << " = " << extent;
     std::optional<::echo::DataType> type =
         programType(gemm.getC().getType().getElementType());
     for (int64_t value :

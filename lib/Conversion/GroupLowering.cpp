@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -164,7 +165,8 @@ GroupLowering::valuesOf(function_ref<bool(const Box &)> isIncluded,
     SmallVector<AffineExpr> exprs;
     for (AffineExpr expr : group.indexOf(box, context).getResults())
       exprs.push_back(withOther(expr, other));
-    values.push_back({&box, emitter.emit(box.tensor, indexMap(exprs, context))});
+    values.push_back(
+        {&box, emitter.emit(box.tensor, indexMap(exprs, context))});
   }
   return values;
 }
@@ -253,31 +255,71 @@ void mlir::echo::createGlobals(OpBuilder &b, Location loc, StringRef kernel,
     auto type =
         MemRefType::get(value.getType().getShape(), value.getElementType());
     memref::GlobalOp::create(b, loc, name, b.getStringAttr("private"), type,
-                             value, /*constant=*/true, /*alignment=*/nullptr);
+                             value, /*constant=*/true,
+                             b.getI64IntegerAttr(kConstantAlignment));
   }
 }
 
 namespace {
 
-/// Chooses between bf16 values as integers.
-struct SelectBits : public OpRewritePattern<arith::SelectOp> {
+/// Moves bf16 values around as integers.
+struct MoveBits : public RewritePattern {
+  explicit MoveBits(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  static bool isBFloat16(Type type) {
+    return getElementTypeOrSelf(type).isBF16();
+  }
+  static Type bitsOf(Type type) {
+    Type bits = IntegerType::get(type.getContext(), 16);
+    if (auto vector = dyn_cast<VectorType>(type))
+      return vector.clone(bits);
+    return bits;
+  }
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<arith::SelectOp, vector::BroadcastOp, vector::ExtractOp,
+             vector::FromElementsOp, vector::ShuffleOp>(op) ||
+        !isBFloat16(op->getResult(0).getType()))
+      return rewriter.notifyMatchFailure(op, "doesn't move bf16 values");
+    Location loc = op->getLoc();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          isBFloat16(operand.getType())
+              ? arith::BitcastOp::create(rewriter, loc,
+                                         bitsOf(operand.getType()), operand)
+              : operand);
+    Type type = op->getResult(0).getType();
+    OperationState state(loc, op->getName());
+    state.addOperands(operands);
+    state.addTypes(bitsOf(type));
+    state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    Operation *moved = rewriter.create(state);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, type,
+                                                  moved->getResult(0));
+    return success();
+  }
+};
+
+/// Widens bf16 to f64 by way of f32, which upstream writes with integer ops.
+struct WidenByF32 : public OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(arith::SelectOp op,
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isBF16())
-      return rewriter.notifyMatchFailure(op, "isn't of bf16");
-    Location loc = op.getLoc();
-    Type bits = rewriter.getI16Type();
-    if (auto vector = dyn_cast<VectorType>(op.getType()))
-      bits = vector.clone(bits);
-    Value onTrue =
-        arith::BitcastOp::create(rewriter, loc, bits, op.getTrueValue());
-    Value onFalse =
-        arith::BitcastOp::create(rewriter, loc, bits, op.getFalseValue());
-    Value chosen = arith::SelectOp::create(rewriter, loc, op.getCondition(),
-                                           onTrue, onFalse);
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), chosen);
+    Type from = op.getIn().getType(), to = op.getType();
+    if (!getElementTypeOrSelf(from).isBF16() ||
+        !getElementTypeOrSelf(to).isF64())
+      return rewriter.notifyMatchFailure(op, "isn't from bf16 to f64");
+    Type single = rewriter.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(to))
+      single = vector.clone(single);
+    Value value =
+        arith::ExtFOp::create(rewriter, op.getLoc(), single, op.getIn());
+    rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, to, value);
     return success();
   }
 };
@@ -287,6 +329,6 @@ struct SelectBits : public OpRewritePattern<arith::SelectOp> {
 void mlir::echo::expandBFloat16(Operation *kernel) {
   RewritePatternSet patterns(kernel->getContext());
   arith::populateExpandBFloat16Patterns(patterns);
-  patterns.add<SelectBits>(kernel->getContext());
+  patterns.add<MoveBits, WidenByF32>(kernel->getContext());
   walkAndApplyPatterns(kernel, std::move(patterns));
 }

@@ -23,12 +23,15 @@ SmallVector<Type> bufferSignature(func::FuncOp kernel);
 /// The types of what a kernel on tensors returns.
 SmallVector<RankedTensorType> outputTypes(func::FuncOp kernel);
 
+/// What constants are aligned to, in bytes: any vector of their elements.
+inline constexpr int64_t kConstantAlignment = 64;
+
 /// Makes globals, named `<kernel>_constant_<i>`, of a kernel's constants.
 void createGlobals(OpBuilder &b, Location loc, StringRef kernel,
                    ArrayRef<Attribute> constants);
 
-/// Writes conversions of bf16 with integer ops, and choices between bf16
-/// values as ones between integers. LLVM's back ends would call a library
+/// Writes conversions of bf16 with integer ops, and what moves bf16 values
+/// around as the same of integers. LLVM's back ends would call a library
 /// function, or have no instructions for it.
 void expandBFloat16(Operation *kernel);
 
@@ -39,6 +42,7 @@ public:
                 ArrayRef<RankedTensorType> outputTypes, ValueRange outputs)
       : emitter(emitter), group(group), outputTypes(outputTypes),
         outputs(outputs) {}
+  virtual ~GroupLowering() = default;
 
   /// Chunks lower to upper, which lie in 0 .. group.chunks().
   void runChunks(Value lower, Value upper);
@@ -67,8 +71,8 @@ protected:
   void write(unsigned level, int64_t width);
   BoxValues valuesOf(function_ref<bool(const Box &)> isIncluded,
                      OtherDim other = std::nullopt);
-  void store(const BoxValues &values, int64_t width,
-             OtherDim other = std::nullopt);
+  virtual void store(const BoxValues &values, int64_t width,
+                     OtherDim other = std::nullopt);
 
   KernelEmitter &emitter;
   const BoxGroup &group;

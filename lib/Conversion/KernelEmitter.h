@@ -208,8 +208,14 @@ public:
   Value stackBuffer(Type element, int64_t size);
   /// A new buffer that a block's threads share.
   Value addSharedBuffer(Type element, int64_t size);
-  /// The `number`-th one of a type with room for an element of each thread.
-  Value sharedBuffer(Type element, unsigned number = 0);
+  /// The `number`-th one of a type and size that its users have one after the
+  /// other; they wait for each other's reads.
+  Value sharedBuffer(Type element, int64_t size, unsigned number = 0);
+  bool hasSharedBuffer(Type element, int64_t size, unsigned number) const {
+    return sharedBuffers.count({element, size, number}) != 0;
+  }
+  /// What a block's threads share already, in bytes.
+  int64_t sharedBytes() const;
   Value load(Value buffer, AffineExpr offset, Type element);
   Value toVector(Value value, int64_t width);
   /// A loaded scalar or vector as one of `element`, and the way back.
@@ -310,7 +316,7 @@ private:
   Location loc;
   Block *entry;
   std::optional<ThreadTeam> team;
-  llvm::DenseMap<std::pair<Type, unsigned>, Value> sharedBuffers;
+  llvm::DenseMap<std::tuple<Type, int64_t, unsigned>, Value> sharedBuffers;
   llvm::DenseMap<Value, uint64_t> alignments;
   SmallVector<Dim> dims;
   /// Deque: references stay valid while scopes are added.

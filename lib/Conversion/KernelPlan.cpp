@@ -30,8 +30,8 @@ static void collectBoxes(Box box, std::vector<Box> &boxes) {
     for (Value input : concat.getInputs()) {
       Box part = box;
       part.tensor = input;
-      part.sizes = llvm::to_vector(
-          cast<RankedTensorType>(input.getType()).getShape());
+      part.sizes =
+          llvm::to_vector(cast<RankedTensorType>(input.getType()).getShape());
       box.offsets[axis] += part.sizes[axis];
       collectBoxes(part, boxes);
     }
@@ -273,12 +273,11 @@ private:
       if (isOfRow)
         needs.rowReductions.push_back(
             {reduction->reduced, reduction->isRow(),
-             reduction->isTree ||
-                 (reduction->hasPlace && reduction->isRow())});
+             reduction->isTree || (reduction->hasPlace && reduction->isRow())});
       if (reduction->isRow())
         needs.scalar.insert(own.begin(), own.end());
-      loops = operandIndex(*reduction, index,
-                           getAffineDimExpr(nextDim++, context));
+      loops =
+          operandIndex(*reduction, index, getAffineDimExpr(nextDim++, context));
     }
     generic.getBody()->walk([&](linalg::IndexOp op) {
       collectDims(loops.getResult(op.getDim()), needs.alone);
@@ -427,7 +426,8 @@ static int64_t wholeSums(const BoxGroup &group) {
       continue;
     int64_t rows = 1;
     bool isInside = false;
-    for (const Loop &loop : ArrayRef(group.loops).take_front(group.numRowLoops)) {
+    for (const Loop &loop :
+         ArrayRef(group.loops).take_front(group.numRowLoops)) {
       isInside |= group.isAccumulated(box, loop);
       rows *= isInside ? loop.size : 1;
     }
@@ -468,8 +468,7 @@ static void planChunks(BoxGroup &group, const Needs &needs, bool forThreads) {
   int64_t columns = llvm::divideCeilSigned(
       loop.size, std::min(wanted, llvm::divideCeilSigned(loop.size, granule)));
   group.columnsPerChunk = llvm::alignTo(columns, granule);
-  group.columnChunks =
-      llvm::divideCeilSigned(loop.size, group.columnsPerChunk);
+  group.columnChunks = llvm::divideCeilSigned(loop.size, group.columnsPerChunk);
 }
 
 /// Chunks cut the rows, so a box that doesn't depend on all row loops would be
@@ -529,11 +528,17 @@ static SmallVector<int64_t> sizesOf(Value tensor) {
   return sizes;
 }
 
+/// Chunks that are too few for much work.
+static constexpr int64_t kFewSums = 4;
+
 /// Turns the box of a whole output that is a sum over one dimension into that
 /// of what is summed: `shapes` are sizes of larger outputs, which are written
-/// in the same order. Sums of sums of rows would repeat them otherwise.
+/// in the same order. Sums of sums of rows would repeat them otherwise; others
+/// are better repeated than left to one chunk for each of few sums of rows
+/// (`hasRows`).
 static void accumulateBox(Box &box,
-                          const std::set<SmallVector<int64_t>> &shapes) {
+                          const std::set<SmallVector<int64_t>> &shapes,
+                          bool hasRows) {
   Value tensor = box.tensor;
   while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
       tensor.getDefiningOp()))
@@ -547,9 +552,14 @@ static void accumulateBox(Box &box,
     return;
   Value operand = generic.getInputs().front();
   auto type = cast<RankedTensorType>(operand.getType());
+  bool readsRows = readsReduction(operand, /*isRow=*/true);
   if (readsReduction(operand, /*isRow=*/false) ||
-      (shapes.count(sizesOf(operand)) == 0 &&
-       !readsReduction(operand, /*isRow=*/true)))
+      (shapes.count(sizesOf(operand)) == 0 && !readsRows))
+    return;
+  int64_t sums =
+      type.getNumElements() / (reduction->reduced * reduction->inner);
+  if (hasRows && !readsRows && sums < kFewSums &&
+      type.getNumElements() >= kChunkWork)
     return;
   box.accumulated = reduction;
   box.tensor = operand;
@@ -565,6 +575,9 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel,
   std::set<SmallVector<int64_t>> shapes;
   for (Value value : terminator->getOperands())
     shapes.insert(sizesOf(value));
+  bool hasRows = llvm::any_of(terminator->getOperands(), [](Value value) {
+    return readsReduction(value, /*isRow=*/true);
+  });
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     Box box;
     box.output = index;
@@ -572,7 +585,7 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel,
         llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
     box.offsets.assign(box.sizes.size(), 0);
     box.tensor = value;
-    accumulateBox(box, shapes);
+    accumulateBox(box, shapes, hasRows);
     if (box.accumulated)
       boxes.push_back(box);
     else
@@ -601,8 +614,8 @@ std::vector<BoxGroup> mlir::echo::planKernel(func::FuncOp kernel,
     SmallVector<LinearForm> stores;
     for (Box &box : groups[i].boxes) {
       collector.visit(box.tensor, groups[i].indexOf(box, context));
-      auto type = cast<RankedTensorType>(
-          terminator->getOperand(box.output).getType());
+      auto type =
+          cast<RankedTensorType>(terminator->getOperand(box.output).getType());
       stores.push_back(
           *LinearForm::of(groups[i].offsetOf(box, type.getShape(), context)));
     }

@@ -24,6 +24,7 @@
 #include "Echo/Conversion/Passes.h"
 #include "Echo/Dialect/EchoDialect.h"
 #include "EmbeddingGradKernel.h"
+#include "Program.h"
 #include "ThreadedGroup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -112,10 +113,17 @@ launchAlignments(ModuleOp module) {
 
 FailureOr<gpu::GPUFuncOp>
 mlir::echo::mapKernelToGPU(func::FuncOp kernel, gpu::GPUModuleOp module,
-                           ArrayRef<uint64_t> alignments) {
+                           ArrayRef<uint64_t> alignments,
+                           int64_t multiprocessors) {
   if (failed(verifyKernel(kernel)))
     return failure();
   Location loc = kernel.getLoc();
+  size_t numArguments = kernel.getNumArguments() + kernel.getNumResults();
+  if (numArguments > ::echo::kMaxGPUArguments)
+    return kernel.emitOpError("expected at most ")
+           << ::echo::kMaxGPUArguments
+           << " buffers and parameters, which a GPU's kernel takes, found "
+           << numArguments;
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   auto function = gpu::GPUFuncOp::create(
       b, loc, kernel.getName(),
@@ -127,13 +135,15 @@ mlir::echo::mapKernelToGPU(func::FuncOp kernel, gpu::GPUModuleOp module,
   auto gradients = kernel.getBody().getOps<EmbeddingGradOp>();
   std::vector<ThreadMapping> mappings;
   if (!gradients.empty())
-    mappings.push_back(planEmbeddingGrad(*gradients.begin()));
+    mappings.push_back(planEmbeddingGrad(*gradients.begin(), multiprocessors));
   else
     groups = planKernel(kernel, /*forThreads=*/true);
   for (const BoxGroup &group : groups)
-    mappings.push_back(planThreads(group, elementBytes(kernel)));
+    mappings.push_back(
+        planThreads(group, elementBytes(kernel), multiprocessors));
   ThreadPlace place;
-  place.launch = planLaunch(mappings);
+  place.launch = planLaunch(mappings, multiprocessors);
+  place.multiprocessors = multiprocessors;
   auto size = [&](int64_t x) {
     return b.getDenseI32ArrayAttr({int32_t(x), 1, 1});
   };
@@ -171,6 +181,11 @@ mlir::echo::mapKernelToGPU(func::FuncOp kernel, gpu::GPUModuleOp module,
         .run();
   }
   gpu::ReturnOp::create(emitter.current(), loc);
+  if (emitter.sharedBytes() > int64_t(::echo::kMaxStaticSharedBytes))
+    return kernel.emitOpError("expected to share at most ")
+           << ::echo::kMaxStaticSharedBytes
+           << " bytes of memory among a block's threads, found "
+           << emitter.sharedBytes();
 
   expandBFloat16(function);
   convertRoots(function);
@@ -187,7 +202,7 @@ static constexpr int64_t kSmallIndices = int64_t(1) << 30;
 static bool hasSmallTensors(func::FuncOp kernel) {
   auto isSmall = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return !tensor || (succeeded(echo::detail::typeBytes(tensor)) &&
+    return !tensor || (succeeded(mlir::echo::detail::typeBytes(tensor)) &&
                        tensor.getNumElements() < kSmallIndices);
   };
   WalkResult result = kernel.walk([&](Operation *op) {
@@ -227,7 +242,8 @@ static void setIndexWidth(gpu::GPUModuleOp module, bool isSmall) {
 namespace {
 
 struct EchoMapKernelsToGPUPass
-    : public echo::impl::EchoMapKernelsToGPUPassBase<EchoMapKernelsToGPUPass> {
+    : public mlir::echo::impl::EchoMapKernelsToGPUPassBase<
+          EchoMapKernelsToGPUPass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -235,6 +251,10 @@ struct EchoMapKernelsToGPUPass
     SmallVector<func::FuncOp> kernels = kernelFunctions(module);
     if (kernels.empty())
       return;
+    if (multiprocessors == 0) {
+      module.emitError("expected a device of at least one multiprocessor");
+      return signalPassFailure();
+    }
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     auto gpuModule =
         gpu::GPUModuleOp::create(b, module.getLoc(), kGPUModuleName);
@@ -248,11 +268,12 @@ struct EchoMapKernelsToGPUPass
       if (alignment != 0)
         alignments[kernel.getName()].assign(
             kernel.getNumArguments() + kernel.getNumResults(), alignment);
-      FailureOr<gpu::GPUFuncOp> function =
-          mapKernelToGPU(kernel, gpuModule, alignments[kernel.getName()]);
+      FailureOr<gpu::GPUFuncOp> function = mapKernelToGPU(
+          kernel, gpuModule, alignments[kernel.getName()], multiprocessors);
       if (failed(function))
         return signalPassFailure();
-      isSmall = isSmall && hasSmallTensors(kernel) && hasSmallIndices(*function);
+      isSmall =
+          isSmall && hasSmallTensors(kernel) && hasSmallIndices(*function);
       // The host's launches need the function's type alone.
       kernel.getBody().getBlocks().clear();
       kernel.setPrivate();

@@ -46,15 +46,32 @@ Value KernelEmitter::addSharedBuffer(Type element, int64_t size) {
       builder.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
   auto type =
       MemRefType::get({size}, element, MemRefLayoutAttrInterface(), space);
-  return cast<gpu::GPUFuncOp>(entry->getParentOp())
-      .addWorkgroupAttribution(type, loc);
+  auto function = cast<gpu::GPUFuncOp>(entry->getParentOp());
+  unsigned index = function.getNumWorkgroupAttributions();
+  Value buffer = function.addWorkgroupAttribution(type, loc);
+  // Where nothing is said, LLVM counts on this for large variables, and has PTX
+  // place them as their elements.
+  function.setWorkgroupAttributionAttr(index,
+                                       LLVM::LLVMDialect::getAlignAttrName(),
+                                       builder.getI64IntegerAttr(kAccessBytes));
+  return buffer;
 }
 
-Value KernelEmitter::sharedBuffer(Type element, unsigned number) {
-  Value &buffer = sharedBuffers[{element, number}];
+Value KernelEmitter::sharedBuffer(Type element, int64_t size, unsigned number) {
+  Value &buffer = sharedBuffers[{element, size, number}];
   if (!buffer)
-    buffer = addSharedBuffer(element, kBlockSize);
+    buffer = addSharedBuffer(element, size);
   return buffer;
+}
+
+int64_t KernelEmitter::sharedBytes() const {
+  int64_t bytes = 0;
+  for (Value buffer :
+       cast<gpu::GPUFuncOp>(entry->getParentOp()).getWorkgroupAttributions()) {
+    auto type = cast<MemRefType>(buffer.getType());
+    bytes += sharedBytesOf(type.getElementType(), type.getNumElements());
+  }
+  return bytes;
 }
 
 Value KernelEmitter::shuffle(Value value, int64_t mask) {
@@ -121,11 +138,10 @@ SmallVector<Value> KernelEmitter::combineLanes(const Reduction &reduction,
     first.push_back(arith::SelectOp::create(current(), loc, isLower, a, b));
     second.push_back(arith::SelectOp::create(current(), loc, isLower, b, a));
   }
-  Value place = arith::IndexCastUIOp::create(
-      current(), loc, builder.getIndexType(), second[1]);
-  AffineMap operand =
-      operandIndex(reduction, index,
-                   getAffineDimExpr(addDim(place), builder.getContext()));
+  Value place = arith::IndexCastUIOp::create(current(), loc,
+                                             builder.getIndexType(), second[1]);
+  AffineMap operand = operandIndex(
+      reduction, index, getAffineDimExpr(addDim(place), builder.getContext()));
   return combine(reduction, operand, first, second.front());
 }
 
@@ -138,7 +154,7 @@ SmallVector<Value> KernelEmitter::emitTeamTree(const Reduction &reduction,
     // Every warp takes the lanes that are its own modulo its size.
     SmallVector<Value> buffers;
     for (auto [number, value] : llvm::enumerate(values))
-      buffers.push_back(sharedBuffer(value.getType(), number));
+      buffers.push_back(sharedBuffer(value.getType(), kBlockSize, number));
     team->synchronize(current(), loc);
     for (auto [value, buffer] : llvm::zip_equal(values, buffers))
       memref::StoreOp::create(current(), loc, value, buffer, team->lane);
@@ -190,15 +206,15 @@ SmallVector<Value> KernelEmitter::emitTeamPart(const Reduction &reduction,
   // All lanes have as many elements, but for the last.
   int64_t full = size / lanes * lanes;
   if (full != 0)
-    values = foldLoop(
-        constantIndex(0), constantIndex(full), lanes, values,
-        [&](Value offset, ValueRange accumulators) {
-          AffineExpr dim = getAffineDimExpr(addDim(add(offset, first)),
-                                            builder.getContext());
-          AffineMap operand = operandIndex(reduction, index, dim);
-          Value element = emitOperand(reduction, operand);
-          return combine(reduction, operand, accumulators, element);
-        });
+    values =
+        foldLoop(constantIndex(0), constantIndex(full), lanes, values,
+                 [&](Value offset, ValueRange accumulators) {
+                   AffineExpr dim = getAffineDimExpr(addDim(add(offset, first)),
+                                                     builder.getContext());
+                   AffineMap operand = operandIndex(reduction, index, dim);
+                   Value element = emitOperand(reduction, operand);
+                   return combine(reduction, operand, accumulators, element);
+                 });
   if (full != size) {
     Value end = constantIndex(size);
     if (base)
@@ -223,8 +239,8 @@ SmallVector<Value> KernelEmitter::emitTeamRow(const Reduction &reduction,
         Value base =
             arith::MulIOp::create(current(), loc, part, constantIndex(size));
         Value sum = emitTeamPart(reduction, index, inits, base, size).front();
-        Value lane = arith::RemUIOp::create(current(), loc, part,
-                                            constantIndex(lanes));
+        Value lane =
+            arith::RemUIOp::create(current(), loc, part, constantIndex(lanes));
         Value isOwn = arith::CmpIOp::create(
             current(), loc, arith::CmpIPredicate::eq, lane, teamLane(lanes));
         Value own = accumulators.front();
@@ -250,7 +266,7 @@ Value KernelEmitter::emitTeamColumn(const Reduction &reduction, AffineMap index,
           blocks = llvm::divideCeilSigned(size, block);
   Value end = constantIndex(size), length = constantIndex(block);
   Value teams = constantIndex(team->teams);
-  Value buffer = sharedBuffer(init.getType());
+  Value buffer = sharedBuffer(init.getType(), kBlockSize);
   auto add = [&](Value lhs, Value rhs) -> Value {
     return arith::AddIOp::create(current(), loc, lhs, rhs);
   };
@@ -387,15 +403,14 @@ Value KernelEmitter::emitThreadRow(const Reduction &reduction, AffineMap index,
   };
   if (parts == 1)
     return sumPart(Value());
-  return emitThreadTree(
-      reduction, parts, init, [&](Value lane, int64_t step) {
-        return foldLoop(lane, constantIndex(parts), step, init,
-                        [&](Value part, ValueRange sums) {
-                          Value base = arith::MulIOp::create(current(), loc,
-                                                             part, size);
-                          return SmallVector<Value>{combineTwo(
-                              reduction, sums.front(), sumPart(base))};
-                        })
-            .front();
-      });
+  return emitThreadTree(reduction, parts, init, [&](Value lane, int64_t step) {
+    return foldLoop(lane, constantIndex(parts), step, init,
+                    [&](Value part, ValueRange sums) {
+                      Value base =
+                          arith::MulIOp::create(current(), loc, part, size);
+                      return SmallVector<Value>{
+                          combineTwo(reduction, sums.front(), sumPart(base))};
+                    })
+        .front();
+  });
 }

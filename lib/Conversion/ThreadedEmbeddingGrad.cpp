@@ -30,7 +30,7 @@ static constexpr int64_t kWarps = kBlockSize / kWarpSize;
 namespace {
 
 struct Tiles {
-  explicit Tiles(EmbeddingGradOp op)
+  Tiles(EmbeddingGradOp op, int64_t multiprocessors)
       : rows(op.getRows()), columns(op.getResult().getType().getDimSize(1)) {
     Type element = op.getResult().getType().getElementType();
     isWide = element.isF32() || element.isF64();
@@ -39,7 +39,7 @@ struct Tiles {
     across = llvm::divideCeilSigned(columns, width);
     int64_t most = kTileBytes / (element.isF64() ? 8 : 4) / width;
     // The fewer rows, the more often all indices are read.
-    int64_t spread = llvm::divideCeilSigned(rows * across, kManyBlocks);
+    int64_t spread = llvm::divideCeilSigned(rows * across, multiprocessors);
     height = std::clamp<int64_t>(spread, 1, most);
     count = rows == 0 ? 0 : across * llvm::divideCeilSigned(rows, height);
   }
@@ -55,7 +55,8 @@ class ThreadedEmbeddingGrad {
 public:
   ThreadedEmbeddingGrad(EmbeddingGradOp op, KernelEmitter &emitter,
                         Block *entry, const ThreadPlace &place)
-      : emitter(emitter), loc(op.getLoc()), place(place), tiles(op),
+      : emitter(emitter), loc(op.getLoc()), place(place),
+        tiles(op, place.multiprocessors),
         element(op.getResult().getType().getElementType()),
         positions(cast<RankedTensorType>(op.getIndices().getType())
                       .getNumElements()) {
@@ -217,11 +218,12 @@ private:
 
 } // namespace
 
-ThreadMapping mlir::echo::planEmbeddingGrad(EmbeddingGradOp op) {
+ThreadMapping mlir::echo::planEmbeddingGrad(EmbeddingGradOp op,
+                                            int64_t multiprocessors) {
   ThreadMapping mapping;
   mapping.kind = ThreadTeam::Kind::Block;
   mapping.teamSize = kBlockSize;
-  mapping.threads = Tiles(op).count * kBlockSize;
+  mapping.threads = Tiles(op, multiprocessors).count * kBlockSize;
   return mapping;
 }
 
@@ -229,6 +231,6 @@ void mlir::echo::lowerThreadedEmbeddingGrad(EmbeddingGradOp op,
                                             KernelEmitter &emitter,
                                             Block *entry,
                                             const ThreadPlace &place) {
-  if (Tiles(op).count != 0)
+  if (Tiles(op, place.multiprocessors).count != 0)
     ThreadedEmbeddingGrad(op, emitter, entry, place).run();
 }

@@ -26,6 +26,8 @@ static constexpr int64_t kShortThreadRow = 8;
 /// Shared memory of a block with what a kernel adds up in it; every device has
 /// three times as much.
 static constexpr int64_t kMostSumBytes = 16384;
+/// Sums that a thread keeps in registers.
+static constexpr size_t kMostThreadSums = 32;
 
 //===----------------------------------------------------------------------===//
 // Mapping
@@ -40,11 +42,11 @@ static int64_t columnsOf(const BoxGroup &group) {
 }
 
 /// The columns that a block of teams for column sums holds.
-static int64_t neighbouringColumns(int64_t columns) {
+static int64_t neighbouringColumns(int64_t columns, int64_t multiprocessors) {
   int64_t neighbours = kWarpSize;
   while (neighbours > 8 &&
          (columns <= neighbours / 2 ||
-          llvm::divideCeilSigned(columns, neighbours) < kManyBlocks / 2))
+          llvm::divideCeilSigned(columns, neighbours) < multiprocessors / 2))
     neighbours /= 2;
   return neighbours;
 }
@@ -63,7 +65,8 @@ static int64_t vectorWidth(const BoxGroup &group, int64_t elementBytes) {
 }
 
 ThreadMapping mlir::echo::planThreads(const BoxGroup &group,
-                                      int64_t elementBytes) {
+                                      int64_t elementBytes,
+                                      int64_t multiprocessors) {
   int64_t rowLength = 0, columnLength = 0;
   for (const RowReduction &reduction : group.rowReductions) {
     if (!reduction.isShared)
@@ -74,7 +77,8 @@ ThreadMapping mlir::echo::planThreads(const BoxGroup &group,
   ThreadMapping mapping;
   if (columnLength > numerics::kColumnBlock && group.rowsPerChunk == 1) {
     mapping.kind = Kind::Column;
-    mapping.teamSize = kBlockSize / neighbouringColumns(group.rows);
+    mapping.teamSize =
+        kBlockSize / neighbouringColumns(group.rows, multiprocessors);
   } else if (rowLength > numerics::kShortRow) {
     mapping.kind = Kind::Block;
     mapping.teamSize = kBlockSize;
@@ -99,7 +103,8 @@ ThreadMapping mlir::echo::planThreads(const BoxGroup &group,
   return mapping;
 }
 
-LaunchSize mlir::echo::planLaunch(ArrayRef<ThreadMapping> mappings) {
+LaunchSize mlir::echo::planLaunch(ArrayRef<ThreadMapping> mappings,
+                                  int64_t multiprocessors) {
   int64_t threads = 0;
   bool isWhole = false;
   for (const ThreadMapping &mapping : mappings) {
@@ -107,7 +112,7 @@ LaunchSize mlir::echo::planLaunch(ArrayRef<ThreadMapping> mappings) {
     isWhole |= mapping.needsWholeBlock();
   }
   LaunchSize size;
-  uint64_t warps = threads / kWarpSize / kManyBlocks;
+  uint64_t warps = threads / kWarpSize / multiprocessors;
   size.block = isWhole
                    ? kBlockSize
                    : kWarpSize * std::clamp<int64_t>(llvm::bit_floor(warps), 1,
@@ -226,13 +231,36 @@ void ThreadedGroup::runTeams() {
   });
 }
 
-static int64_t bytesOf(MemRefType type, int64_t elements) {
-  return elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+int64_t mlir::echo::sharedBytesOf(Type element, int64_t size) {
+  int64_t bytes = size * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  return llvm::alignTo(bytes, kAccessBytes);
 }
 
 void ThreadedGroup::addSums() {
-  if (mapping.kind != Kind::Warp && mapping.kind != Kind::Block)
-    return;
+  if (mapping.kind == Kind::Thread)
+    addThreadSums();
+  else if (mapping.kind == Kind::Warp || mapping.kind == Kind::Block)
+    addTeamSums();
+}
+
+void ThreadedGroup::addThreadSums() {
+  AffineExpr zero = getAffineConstantExpr(0, emitter.current().getContext());
+  for (const Box &box : group.boxes) {
+    // A thread is done with one sum before it begins the next one, if the loops
+    // along it are the innermost ones.
+    auto isAlong = [&](const Loop &loop) {
+      return group.isAccumulated(box, loop);
+    };
+    auto *first = llvm::find_if(group.loops, isAlong);
+    if (sums.size() == kMostThreadSums || first == group.loops.end() ||
+        !std::all_of(first, group.loops.end(), isAlong))
+      continue;
+    auto type = cast<MemRefType>(outputs[box.output].getType());
+    sums[&box] = {emitter.stackBuffer(type.getElementType(), 1), zero};
+  }
+}
+
+void ThreadedGroup::addTeamSums() {
   MLIRContext *context = emitter.current().getContext();
   llvm::DenseMap<AffineExpr, AffineExpr> first, last;
   AffineExpr zero = getAffineConstantExpr(0, context);
@@ -246,13 +274,7 @@ void ThreadedGroup::addSums() {
   const ThreadTeam &team = emitter.getTeam();
   AffineExpr number = getAffineDimExpr(emitter.addDim(team.number), context);
   // Other groups of the kernel have some of it.
-  int64_t bytes = 0;
-  auto function = cast<gpu::GPUFuncOp>(
-      emitter.current().getInsertionBlock()->getParentOp());
-  for (Value buffer : function.getWorkgroupAttributions()) {
-    auto type = cast<MemRefType>(buffer.getType());
-    bytes += bytesOf(type, type.getNumElements());
-  }
+  int64_t bytes = emitter.sharedBytes();
   for (const Box &box : group.boxes) {
     if (!box.accumulated)
       continue;
@@ -263,16 +285,17 @@ void ThreadedGroup::addSums() {
       continue;
     int64_t size = end.getValue() + 1;
     auto type = cast<MemRefType>(outputs[box.output].getType());
-    bytes += bytesOf(type, size * team.teams);
+    bytes += sharedBytesOf(type.getElementType(), size * team.teams);
     if (bytes > kMostSumBytes)
       return;
-    sums[&box] = {emitter.addSharedBuffer(type.getElementType(),
-                                          size * team.teams),
-                  offset.replace(first) + number * size};
+    sums[&box] = {
+        emitter.addSharedBuffer(type.getElementType(), size * team.teams),
+        offset.replace(first) + number * size};
   }
 }
 
-void ThreadedGroup::storeBoxes(const BoxValues &values, OtherDim other) {
+void ThreadedGroup::store(const BoxValues &values, int64_t width,
+                          OtherDim other) {
   BoxValues direct;
   MLIRContext *context = emitter.current().getContext();
   for (auto [box, value] : values) {
@@ -297,7 +320,7 @@ void ThreadedGroup::storeBoxes(const BoxValues &values, OtherDim other) {
     Value output = outputs[box->output];
     emitter.guarded(isLast, [&] { emitter.store(output, place, total, 1); });
   }
-  store(direct, 1, other);
+  GroupLowering::store(direct, width, other);
 }
 
 void ThreadedGroup::protectInputs() {
@@ -337,7 +360,7 @@ void ThreadedGroup::teamRow(Value position, Value isInside) {
     if (isInside)
       isFirst = arith::AndIOp::create(b, loc, isFirst, isInside);
     protectInputs();
-    emitter.guarded(isFirst, [&] { storeBoxes(values); });
+    emitter.guarded(isFirst, [&] { store(values, 1); });
   }
   SmallVector<ColumnLoops> sweeps;
   for (const Box &box : group.boxes) {
@@ -370,7 +393,7 @@ void ThreadedGroup::columns(const ColumnLoops &loops, Value isInside) {
       if (isFirst)
         protectInputs();
       isFirst = false;
-      storeBoxes(values, other);
+      store(values, 1, other);
     }
     return;
   }
@@ -380,7 +403,7 @@ void ThreadedGroup::columns(const ColumnLoops &loops, Value isInside) {
                                   end, index(0));
   std::function<void(size_t)> writeFrom = [&](size_t depth) {
     if (depth == own.size())
-      return storeBoxes(valuesOf(isWritten));
+      return store(valuesOf(isWritten), 1);
     emitter.forLoop(index(0), index(own[depth].size), 1, [&](Value position) {
       setLoop(own[depth], position, 1);
       writeFrom(depth + 1);

@@ -21,14 +21,13 @@ namespace mlir::echo {
 /// kernel has. Teams that are a block have as many.
 inline constexpr int64_t kBlockSize = 256;
 inline constexpr int64_t kWarpSize = 32;
-/// A launch gets so many blocks before its blocks get larger: a block stays on
-/// one multiprocessor.
-inline constexpr int64_t kManyBlocks = 128;
 /// What a thread loads or stores at once.
 inline constexpr int64_t kAccessBytes = 16;
+/// What a shared buffer takes, in bytes.
+int64_t sharedBytesOf(Type element, int64_t size);
 
 /// How the rows of a group are dealt out. The template of a kernel, which
-/// depends on shapes alone.
+/// depends on shapes alone, and how large its blocks are.
 struct ThreadMapping {
   ThreadTeam::Kind kind = ThreadTeam::Kind::Thread;
   int64_t teamSize = 1; ///< threads that share a row
@@ -50,20 +49,24 @@ struct TilePlan {
 };
 TilePlan planTiles(const BoxGroup &group);
 
-/// `elementBytes`: of the largest elements.
-ThreadMapping planThreads(const BoxGroup &group, int64_t elementBytes);
+/// `elementBytes`: of the largest elements. A block stays on one of the
+/// device's multiprocessors.
+ThreadMapping planThreads(const BoxGroup &group, int64_t elementBytes,
+                          int64_t multiprocessors);
 
 /// The launch that groups with these mappings share: of no blocks where nothing
 /// is written.
 struct LaunchSize {
   int64_t block = kWarpSize, blocks = 1;
 };
-LaunchSize planLaunch(ArrayRef<ThreadMapping> mappings);
+LaunchSize planLaunch(ArrayRef<ThreadMapping> mappings,
+                      int64_t multiprocessors);
 
 /// The identity of the thread that runs.
 struct ThreadPlace {
   Value block, thread; ///< numbers of the block, and of the thread in it
   LaunchSize launch;
+  int64_t multiprocessors; ///< of the device
 };
 
 class ThreadedGroup : GroupLowering {
@@ -95,10 +98,13 @@ private:
   void columns(const ColumnLoops &loops, Value isInside);
   /// True if a warp's threads keep what they know of the row.
   bool isHeld(const ColumnLoops &loops) const;
-  /// Gives what a team adds up over its rows shared memory, in which it stays
-  /// until the last row, if there is enough.
+  /// Gives what is added up over rows a place in which it stays until the last
+  /// row: a thread's sums registers, a team's shared memory if there is enough.
   void addSums();
-  void storeBoxes(const BoxValues &values, OtherDim other = std::nullopt);
+  void addThreadSums();
+  void addTeamSums();
+  void store(const BoxValues &values, int64_t width,
+             OtherDim other = std::nullopt) override;
   /// Waits for reads of what is written from here on.
   void protectInputs();
   void setTeam();

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Program.h"
 #include "ThreadedGroup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,8 +28,8 @@ static constexpr int64_t kTile = 32;
 static constexpr int64_t kTileStride = kTile + 1;
 /// Shorter loops aren't worth it.
 static constexpr int64_t kShortLoop = 8;
-/// Tiles of 8-byte elements that 48 kilobytes, which all devices have, hold.
-static constexpr size_t kMaxReads = 5;
+/// Shared memory that tiles of a kernel leave to its reductions.
+static constexpr int64_t kBytesOfReductions = 8 << 10;
 
 TilePlan mlir::echo::planTiles(const BoxGroup &group) {
   TilePlan plan;
@@ -38,7 +39,7 @@ TilePlan mlir::echo::planTiles(const BoxGroup &group) {
   unsigned last = group.loops.back().dims.back();
   for (const ElementRead &read : group.reads) {
     int64_t stride = read.offset.at(last);
-    if (stride == 0 || stride == 1 || plan.reads.size() == kMaxReads)
+    if (stride == 0 || stride == 1)
       continue;
     for (unsigned loop = 0; loop + 1 < group.loops.size(); ++loop) {
       if (read.offset.at(group.loops[loop].dims.back()) != 1 ||
@@ -67,11 +68,22 @@ void ThreadedGroup::runTiles() {
   others.erase(others.begin() + plan.loop);
   const Loop &rowLoop = group.loops[plan.loop],
              &columnLoop = group.loops.back();
-  SmallVector<Value> buffers;
-  for (const ElementRead *read : plan.reads)
-    buffers.push_back(emitter.addSharedBuffer(
-        storedType(getElementTypeOrSelf(read->tensor.getType())),
-        kTile * kTileStride));
+  // Groups have the same tiles, one after the other; what finds no room is read
+  // as it is written.
+  SmallVector<std::pair<const ElementRead *, Value>> tiledReads;
+  llvm::SmallDenseMap<Type, unsigned> numbers;
+  for (const ElementRead *read : plan.reads) {
+    Type element = storedType(getElementTypeOrSelf(read->tensor.getType()));
+    constexpr int64_t kSize = kTile * kTileStride;
+    unsigned number = numbers[element];
+    if (!emitter.hasSharedBuffer(element, kSize, number) &&
+        emitter.sharedBytes() + sharedBytesOf(element, kSize) +
+                kBytesOfReductions >
+            int64_t(::echo::kMaxStaticSharedBytes))
+      continue;
+    ++numbers[element];
+    tiledReads.push_back({read, emitter.sharedBuffer(element, kSize, number)});
+  }
   Value lane = arith::RemUIOp::create(b, loc, place.thread, index(kTile));
   Value line = arith::DivUIOp::create(b, loc, place.thread, index(kTile));
   Value tiles = index(plan.others * plan.rows * plan.columns);
@@ -119,7 +131,7 @@ void ThreadedGroup::runTiles() {
         // The tile before is written.
         team.synchronize(emitter.current(), loc);
         forElements(/*alongRows=*/true, [&](Value slot) {
-          for (auto [read, buffer] : llvm::zip_equal(plan.reads, buffers)) {
+          for (auto [read, buffer] : tiledReads) {
             Value value =
                 emitter.toStored(emitter.emit(read->tensor, read->index));
             memref::StoreOp::create(emitter.current(), loc, value, buffer,
@@ -128,7 +140,7 @@ void ThreadedGroup::runTiles() {
         });
         team.synchronize(emitter.current(), loc);
         forElements(/*alongRows=*/false, [&](Value slot) {
-          for (auto [read, buffer] : llvm::zip_equal(plan.reads, buffers)) {
+          for (auto [read, buffer] : tiledReads) {
             Value value =
                 memref::LoadOp::create(emitter.current(), loc, buffer, slot);
             emitter.define(

@@ -122,10 +122,10 @@ mlir::echo::buildEntryPipeline(OpPassManager &manager, ModuleOp module,
   manager.addPass(createSymbolDCEPass());
   if (options.optimizer.empty())
     return success();
-  return buildTrainingStepPipeline(
-      manager, options, [&](const Twine &message) -> LogicalResult {
-        return module.emitError(message);
-      });
+  return buildTrainingStepPipeline(manager, options,
+                                   [&](const Twine &message) -> LogicalResult {
+                                     return module.emitError(message);
+                                   });
 }
 
 void mlir::echo::buildCleanUpPipeline(OpPassManager &manager) {
@@ -188,10 +188,41 @@ bool mlir::echo::isKnownGPUChip(StringRef chip) {
 #endif
 }
 
-void mlir::echo::buildMapKernelsPipeline(OpPassManager &manager) {
+int64_t mlir::echo::multiprocessorsOf(ArrayRef<std::string> chips) {
+  // By compute capability; a later one that isn't here is like the last.
+  const std::pair<unsigned, int64_t> largest[] = {
+      {70, 80},   // V100
+      {75, 72},   // TITAN RTX
+      {80, 108},  // A100
+      {86, 84},   // A40
+      {87, 16},   // Orin
+      {89, 142},  // L40
+      {90, 132},  // H100
+      {100, 148}, // B200
+      {120, 188}, // RTX PRO 6000
+  };
+  int64_t most = 0;
+  for (StringRef chip : chips) {
+    unsigned capability = 0;
+    chip.consume_front("sm_");
+    chip.consumeInteger(10, capability);
+    int64_t own = 0;
+    for (auto [known, multiprocessors] : largest)
+      if (known <= capability)
+        own = multiprocessors;
+    most = std::max(most, own);
+  }
+  return most;
+}
+
+void mlir::echo::buildMapKernelsPipeline(OpPassManager &manager,
+                                         ArrayRef<std::string> chips) {
   manager.addPass(createConvertEchoToLinalgPass());
   manager.addPass(createEchoMergeKernelsPass());
-  manager.addPass(createEchoMapKernelsToGPUPass());
+  EchoMapKernelsToGPUPassOptions options;
+  if (int64_t multiprocessors = multiprocessorsOf(chips))
+    options.multiprocessors = multiprocessors;
+  manager.addPass(createEchoMapKernelsToGPUPass(options));
 }
 
 void mlir::echo::buildGPUToNVVMPipeline(OpPassManager &manager) {
@@ -219,7 +250,7 @@ mlir::echo::buildKernelsToGPUPipeline(OpPassManager &manager,
     return errorHandler("expected format nvvm, isa, bin, fatbin or sim, found "
                         "'" +
                         format + "'");
-  buildMapKernelsPipeline(manager);
+  buildMapKernelsPipeline(manager, chips);
   buildGPUToNVVMPipeline(manager.nest<gpu::GPUModuleOp>());
   if (format == "sim") {
     manager.addPass(createEchoNVVMToSimPass());
@@ -228,6 +259,7 @@ mlir::echo::buildKernelsToGPUPipeline(OpPassManager &manager,
   for (const std::string &chip : chips) {
     GpuNVVMAttachTargetOptions attach;
     attach.chip = chip;
+    attach.optLevel = 3;
     manager.addPass(createGpuNVVMAttachTarget(attach));
   }
   if (format == "nvvm")

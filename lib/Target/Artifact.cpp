@@ -151,19 +151,28 @@ static constexpr int64_t kGPUAlignment = ::echo::kWorkspaceAlignment;
 static FailureOr<::echo::Program> lowerForGPU(ModuleOp module,
                                               const ArtifactOptions &options) {
   std::string entry;
+  // One that isn't a power of two is told where it is used.
+  int64_t alignment = llvm::isPowerOf2_64(options.alignment)
+                          ? std::max(options.alignment, kGPUAlignment)
+                          : options.alignment;
   if (failed(gputarget::checkChips(module.getLoc(), options.chips)) ||
-      failed(lowerHost(module, options,
-                       std::max(options.alignment, kGPUAlignment), entry,
-                       [](PassManager &manager) {
-                         buildMapKernelsPipeline(manager);
+      failed(lowerHost(module, options, alignment, entry,
+                       [&](PassManager &manager) {
+                         buildMapKernelsPipeline(manager, options.chips);
                        })))
     return failure();
   FailureOr<func::FuncOp> function = findFunction(module, entry);
   if (failed(function))
     return failure();
-  FailureOr<::echo::Program> program = buildGPUProgram(
-      *function, SymbolTable(module),
-      module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName));
+  // Images say what an artefact is for, with or without kernels in them.
+  auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName);
+  if (!kernels) {
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    kernels =
+        gpu::GPUModuleOp::create(builder, module.getLoc(), kGPUModuleName);
+  }
+  FailureOr<::echo::Program> program =
+      buildGPUProgram(*function, SymbolTable(module), kernels);
   if (failed(program))
     return failure();
   program->strategy = options.plan ? "" : options.strategy;
@@ -194,19 +203,19 @@ static LogicalResult compileForGPU(ModuleOp module,
     return success();
   }
   PhaseTimer timer(options, "codegen");
-  // A program without kernels has no GPU module.
   SmallVector<gputarget::KernelImage> images;
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName);
   if (kind == EmitKind::PTX || kind == EmitKind::Cubin) {
     StringRef chip = options.chips.front();
-    if (!kernels || chip == gputarget::kSimulatorChip)
-      return module.emitError("expected kernels and a chip of NVIDIA's for PTX "
-                              "or machine code");
-    FailureOr<gputarget::KernelImage> image = gputarget::makeImage(
-        kernels, chip,
-        kind == EmitKind::PTX ? ::echo::ImageKind::PTX
-                              : ::echo::ImageKind::Cubin,
-        options);
+    if (chip == gputarget::kSimulatorChip)
+      return module.emitError("expected a chip of NVIDIA's for PTX or machine "
+                              "code, found '")
+             << chip << "'";
+    FailureOr<gputarget::KernelImage> image =
+        gputarget::makeImage(kernels, chip,
+                             kind == EmitKind::PTX ? ::echo::ImageKind::PTX
+                                                   : ::echo::ImageKind::Cubin,
+                             options);
     if (failed(image))
       return failure();
     // The zero at the end of PTX is the driver's.
@@ -214,13 +223,13 @@ static LogicalResult compileForGPU(ModuleOp module,
                                      : StringRef(image->bytes));
     return success();
   }
-  if (kind == EmitKind::LLVM && kernels)
+  if (kind == EmitKind::LLVM)
     return gputarget::writeLLVMIR(kernels, options.chips.front(), options,
                                   stream);
   if (kind != EmitKind::SharedObject)
     return module.emitError("expected --emit=mlir, llvm, ptx, cubin or so for "
                             "the target cuda");
-  if (kernels && failed(gputarget::makeImages(kernels, options, images)))
+  if (failed(gputarget::makeImages(kernels, options, images)))
     return failure();
   OwningOpRef<ModuleOp> artifact =
       gputarget::makeArtifactModule(module.getLoc(), *program, images);
@@ -248,7 +257,7 @@ LogicalResult mlir::echo::compileToStream(ModuleOp module,
   }
   if (options.target != "cpu")
     return module.emitError("unknown target '")
-           << options.target << "'; expected cpu or cuda";
+           << options.target << "'; expected cpu, cuda or sim";
   if (kind == EmitKind::PTX || kind == EmitKind::Cubin)
     return module.emitError("expected the target cuda for PTX or machine code "
                             "of a GPU");
@@ -269,7 +278,7 @@ static LogicalResult makeSharedObject(ModuleOp module,
     return compileForGPU(module, options, EmitKind::SharedObject, content);
   if (options.target != "cpu")
     return module.emitError("unknown target '")
-           << options.target << "'; expected cpu or cuda";
+           << options.target << "'; expected cpu, cuda or sim";
   FailureOr<cpu::Machine> machine = lowerForCPU(module, options);
   if (failed(machine))
     return failure();
@@ -300,6 +309,7 @@ LogicalResult mlir::echo::compileToArtifact(ModuleOp module,
   if (kind == EmitKind::SharedObject) {
     if (failed(makeSharedObject(module, options, content)))
       return failure();
+    ::echo::appendChecksum(content);
   } else {
     llvm::raw_string_ostream stream(content);
     if (failed(compileToStream(module, options, kind, stream)))

@@ -118,3 +118,16 @@ func.func private @sum_of_nothing(%x: tensor<0x4xf32>) -> tensor<4xf32>
   %0 = echo.reduce sum %x {dims = array<i64: 0>} : (tensor<0x4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A constant is read in one access too, and lies where that can be done.
+// CHECK: memref.global "private" constant @constants_constant_0 : memref<8xf32> = {{.*}} {alignment = 64 : i64}
+// CHECK: gpu.func @constants
+// CHECK:         vector.load %{{.*}}[%{{.*}}] {alignment = 16 : i64} : memref<8xf32>, vector<4xf32>
+func.func private @constants(%x: tensor<8xf32>) -> tensor<8xf32>
+    attributes {echo.kernel} {
+  %c = echo.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>
+  %0 = echo.mul %x, %c : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

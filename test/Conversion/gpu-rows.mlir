@@ -67,7 +67,7 @@ func.func private @in_place(%x: tensor<35x100xf32> {echo.overwritable = array<i6
 // 256 lanes are a block. Every warp adds up what its lanes are modulo 32, so
 // that all threads know the sum; one writes it.
 // CHECK: gpu.func @block(%{{.*}}: memref<38500xf32>, %[[Y:.*]]: memref<35xf32>)
-// CHECK-SAME:    workgroup(%[[SHARED:.*]] : memref<256xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME:    workgroup(%[[SHARED:.*]] : memref<256xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK-SAME:    known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 35, 1, 1>
 // CHECK:         %[[THREAD:.*]] = gpu.thread_id x
 // CHECK:         %[[LANE:.*]] = arith.remui %[[THREAD]], %c32
@@ -205,7 +205,7 @@ func.func private @held(%x: tensor<35x64xf32>) -> tensor<35x64xf32>
 // for two of these, 902 x 8 + 901 x 8 bytes; the third grows in its output.
 // CHECK: gpu.func @sums(
 // CHECK-SAME:    %[[OUT:[a-z0-9]*]]: memref<1800xf64>, %{{[a-z0-9]*}}: memref<1802xf64>, %{{[a-z0-9]*}}: memref<1804xf64>)
-// CHECK-SAME:    workgroup(%[[A:.*]] : memref<902xf64, #gpu.address_space<workgroup>>, %[[B:.*]] : memref<901xf64, #gpu.address_space<workgroup>>) kernel
+// CHECK-SAME:    workgroup(%[[A:.*]] : memref<902xf64, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[B:.*]] : memref<901xf64, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
 // CHECK:           memref.load %[[A]]
 // CHECK:           memref.store %{{.*}}, %[[A]]
 // CHECK:           %[[LAST:.*]] = arith.cmpi eq, %{{.*}}, %c2

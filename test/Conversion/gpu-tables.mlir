@@ -7,7 +7,7 @@
 // each other which have rows of the tile, and those that own a column add them
 // up in order.
 // CHECK: gpu.func @table(%[[I:.*]]: memref<600xi32>, %[[G:.*]]: memref<180000xf16>, %[[Y:.*]]: memref<9000000xf16>)
-// CHECK-SAME:    workgroup(%[[SUMS:.*]] : memref<8192xf32, #gpu.address_space<workgroup>>, %[[ROWS:.*]] : memref<256xi32, #gpu.address_space<workgroup>>, %[[MASKS:.*]] : memref<8xi32, #gpu.address_space<workgroup>>)
+// CHECK-SAME:    workgroup(%[[SUMS:.*]] : memref<8192xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[ROWS:.*]] : memref<256xi32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[MASKS:.*]] : memref<8xi32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK-SAME:    known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1876, 1, 1>
 // CHECK:         %[[THREAD:.*]] = gpu.thread_id x
 // CHECK:         scf.for

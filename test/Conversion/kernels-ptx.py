@@ -42,7 +42,7 @@ def unescape(text):
 
 def ptx_of(text):
     """The PTX by chip in modules with GPU binaries, as one module each."""
-    objects = re.findall(r'#nvvm\.target<chip = "(\w+)"[^"]*assembly = '
+    objects = re.findall(r'#nvvm\.target<O = 3, chip = "(\w+)"[^"]*assembly = '
                          r'"((?:[^"\\]|\\.)*)"', text)
     ptx = {}
     for chip, assembly in objects:
@@ -93,6 +93,11 @@ class KernelsPtx(unittest.TestCase):
         # alone what says how to round; nothing is approximate.
         self.assertNotRegex(text, r"\bfma\.|\.approx|\.ftz")
         self.assertNotRegex(text, r"\b(add|sub|mul)\.f\d")
+        # LLVM counts on it, and has accesses of 16 bytes.
+        for alignment, size in re.findall(
+                r"^\.(?:visible |shared |global )*\.align (\d+) \.b8 "
+                r"\w+\[(\d+)\]", text, re.M):
+            self.assertTrue(int(size) < 16 or int(alignment) >= 16, title)
         # Registers hold what a thread needs.
         self.assertNotIn(".local", text)
         file = os.path.join(FOLDER, f"{title}.{chip}.ptx")

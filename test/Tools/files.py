@@ -153,21 +153,43 @@ class Files(unittest.TestCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             for delay in (0.05, 0.2, 0.4, 0.8):
                 for command in (compiling, writing):
-                    process = subprocess.Popen(
-                        command, stdout=subprocess.DEVNULL,
-                        stderr=subprocess.DEVNULL,
-                        env={**os.environ, "TMPDIR": temporary,
-                             "OPENBLAS_NUM_THREADS": "1"},
-                        # Where tests run in the background it is ignored.
-                        preexec_fn=lambda: signal.signal(signal.SIGINT,
-                                                         signal.SIG_DFL))
+                    process = self.start(command, temporary)
                     time.sleep(delay)
-                    process.send_signal(number)
-                    process.wait()
-                    self.assertEqual(process.returncode, -number)
-                    self.assertEqual(os.listdir(temporary), [])
+                    self.interrupt(process, number, temporary)
                     self.assertLessEqual(set(os.listdir(FOLDER)),
                                          {"tmp", "step.so", "c.npz"})
+
+    def test_interrupted_assembler(self):
+        """Nor while ptxas is at work."""
+        temporary, tools = path("tmp"), path("tools")
+        os.makedirs(temporary)
+        os.makedirs(tools)
+        with open(os.path.join(tools, "ptxas"), "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\ntouch "$0.began"\nexec sleep 5\n')
+        os.chmod(file.name, 0o755)
+        process = self.start(
+            ["echo-compile", MODEL, "--target=cuda", "-o", path("step.so")],
+            temporary, PATH=tools + os.pathsep + os.environ["PATH"])
+        while not os.path.exists(file.name + ".began"):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        self.assertNotEqual(os.listdir(temporary), [])
+        self.interrupt(process, signal.SIGTERM, temporary)
+        self.assertEqual(set(os.listdir(FOLDER)), {"tmp", "tools"})
+
+    def start(self, command, temporary, **environment):
+        return subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": temporary,
+                 "OPENBLAS_NUM_THREADS": "1", **environment},
+            # Where tests run in the background it is ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+    def interrupt(self, process, number, temporary):
+        process.send_signal(number)
+        process.wait()
+        self.assertEqual(process.returncode, -number)
+        self.assertEqual(os.listdir(temporary), [])
 
 
 unittest.main()

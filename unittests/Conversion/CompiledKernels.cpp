@@ -12,6 +12,7 @@
 #include "Echo/Dialect/EchoDialect.h"
 #include "Echo/InitAll.h"
 #include "Echo/Pipelines/Pipelines.h"
+#include "Echo/Target/Artifact.h"
 #include "Echo/Target/Interpreter.h"
 #include "Echo/Transforms/Kernels.h"
 #include "Echo/Transforms/Passes.h"
@@ -24,7 +25,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/ObjectTransformLayer.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -126,6 +129,25 @@ OwningOpRef<ModuleOp> CompiledKernels::parse(const std::string &source) {
   return module;
 }
 
+/// As in an artefact, kernels find no functions but a few.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+checkFunctions(std::unique_ptr<llvm::MemoryBuffer> object) {
+  auto file =
+      llvm::object::ObjectFile::createObjectFile(object->getMemBufferRef());
+  if (!file)
+    return file.takeError();
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    StringRef name = llvm::cantFail(symbol.getName());
+    bool isUndefined = llvm::cantFail(symbol.getFlags()) &
+                       llvm::object::SymbolRef::SF_Undefined;
+    if (isUndefined && !name.empty() && name != "_GLOBAL_OFFSET_TABLE_" &&
+        !llvm::is_contained(libraryFunctionsOfKernels(), name))
+      return llvm::createStringError("the kernels need the function '" + name +
+                                     "'");
+  }
+  return std::move(object);
+}
+
 std::unique_ptr<llvm::orc::LLJIT>
 mlir::echo::testing::compileInProcess(ModuleOp module,
                                       llvm::OptimizationLevel level) {
@@ -153,6 +175,7 @@ mlir::echo::testing::compileInProcess(ModuleOp module,
   passes.buildPerModuleDefaultPipeline(level).run(*code, modules);
   std::unique_ptr<llvm::orc::LLJIT> jit = llvm::cantFail(
       llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target).create());
+  jit->getObjTransformLayer().setTransform(checkFunctions);
   llvm::cantFail(jit->addIRModule(
       llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext))));
   return jit;
@@ -222,9 +245,10 @@ void CompiledKernels::compileForCPU(ModuleOp source) {
   ASSERT_TRUE(jit);
   for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
     int64_t chunks = kernel->getAttrOfType<IntegerAttr>(kChunksAttr).getInt();
-    auto address = llvm::cantFail(jit->lookup(kernel.getName()));
+    auto address = jit->lookup(kernel.getName());
+    ASSERT_TRUE(bool(address)) << llvm::toString(address.takeError());
     kernels[kernel.getName()] = {
-        address.toPtr<void (*)(void *const *, int64_t, int64_t)>(), chunks};
+        address->toPtr<void (*)(void *const *, int64_t, int64_t)>(), chunks};
     mostChunks = std::max(mostChunks, chunks);
   }
 }

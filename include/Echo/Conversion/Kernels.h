@@ -71,10 +71,12 @@ inline constexpr llvm::StringLiteral kKnownGridSizeAttr = "gpu.known_grid_size";
 /// linalg on tensors does, on buffers as those of lowerKernel: `(inputs...,
 /// outputs..., parameters: i64...)`. It says which block and grid it is to be
 /// launched with. The buffers' addresses are multiples of `alignments`, which
-/// are powers of two; of buffers that have none there nothing is known.
+/// are powers of two; of buffers that have none there nothing is known. The
+/// bits don't depend on the number of the device's multiprocessors.
 FailureOr<gpu::GPUFuncOp> mapKernelToGPU(func::FuncOp kernel,
                                          gpu::GPUModuleOp module,
-                                         ArrayRef<uint64_t> alignments = {});
+                                         ArrayRef<uint64_t> alignments = {},
+                                         int64_t multiprocessors = 128);
 
 /// Turns a GPU module in the NVVM dialect into a module of the same name, in its
 /// place, that the host runs on the simulator (runtime/sim/Device.h). Fails with

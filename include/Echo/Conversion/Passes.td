@@ -120,14 +120,15 @@ def EchoMapKernelsToGPUPass
     elements, a multiple of 32: neither later reductions of the row nor what is
     written of it does so again. Sums of columns that grow while a team walks
     over rows stay in shared memory until the last row, if 16 KiB a block
-    suffice. The place of a row's first maximum (`echo.argmax`) is found as sums
+    suffice, and those of a single thread in registers. The place of a row's first maximum (`echo.argmax`) is found as sums
     are: lanes hold values and their places. Rows of more than 65,536 elements
     are taken part by part; `echo-form-kernels` gives the parts to a launch of
     their own. Where a reduction depends on what only one thread knows, it lies
     within the thread. All sums have the order of
     `Echo/Numerics/ReductionTree.h`, so that the bits are the CPU's; there are
     no atomics, and nothing is kept in local
-    memory. Blocks have 32 to 256 threads: the fewer, the less there is to do.
+    memory. Blocks have 32 to 256 threads: the fewer, the less there is to do
+    for each of the device's multiprocessors.
     Chunks beyond the grid's blocks are taken by the same threads, so that any
     extent works.
 
@@ -150,6 +151,7 @@ def EchoMapKernelsToGPUPass
                            "::mlir::vector::VectorDialect"];
   let options = [
     Option<"alignment", "alignment", "uint64_t", "0", "Bytes that all buffers start at multiples of, a power of two; 0: what the launches on buffers show">,
+    Option<"multiprocessors", "multiprocessors", "unsigned", "128", "Of the device, or of the largest of several: so many blocks a launch has before they have more threads, or columns">,
   ];
 }
 

@@ -126,8 +126,13 @@ void buildCPUToLLVMPipeline(OpPassManager &manager,
 void buildGPUToNVVMPipeline(OpPassManager &manager);
 /// True if LLVM can generate code for an NVIDIA GPU of this name.
 bool isKnownGPUChip(llvm::StringRef chip);
+
+/// Multiprocessors of the largest GPU that has one of these chips; 0 where none
+/// is one of NVIDIA's.
+int64_t multiprocessorsOf(llvm::ArrayRef<std::string> chips);
 /// From kernel functions on tensors to functions of the GPU dialect.
-void buildMapKernelsPipeline(OpPassManager &manager);
+void buildMapKernelsPipeline(OpPassManager &manager,
+                             llvm::ArrayRef<std::string> chips);
 /// `echo-kernels-to-gpu`: from kernel functions on tensors to code for NVIDIA
 /// GPUs. The host program isn't lowered. Fails, with a message for
 /// `errorHandler`, if a chip or the format is unknown.

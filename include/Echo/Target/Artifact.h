@@ -79,6 +79,11 @@ LogicalResult compileToArtifact(ModuleOp module, const ArtifactOptions &options,
 LogicalResult compileToStream(ModuleOp module, const ArtifactOptions &options,
                               EmitKind kind, llvm::raw_ostream &stream);
 
+/// What LLVM may call in kernels for a loop or an instruction that the CPU
+/// lacks, and that gives the same bits everywhere. An artefact is refused that
+/// needs another function.
+ArrayRef<StringRef> libraryFunctionsOfKernels();
+
 } // namespace mlir::echo
 
 #endif // ECHO_TARGET_ARTIFACT_H

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ToolRun.h"
 #include "Echo/Conversion/EmitProgram.h"
 #include "Echo/Conversion/Kernels.h"
 #include "Echo/Pipelines/Pipelines.h"
@@ -93,38 +94,67 @@ static void registerTranslations(MLIRContext &context) {
   registerNVVMDialectTranslation(context);
 }
 
-/// The kernels as PTX or machine code of a chip of NVIDIA's.
-static FailureOr<std::string> makeDeviceCode(ModuleOp lowered, StringRef chip,
-                                             ::echo::ImageKind kind) {
-  MLIRContext *context = lowered.getContext();
-  registerTranslations(*context);
-  bool isPtx = kind == ::echo::ImageKind::PTX;
-  std::string ptxas = findPtxas();
-  if (!isPtx && ptxas.empty())
-    return lowered.emitError(
-        "found no ptxas in PATH or CUDA_HOME: machine code "
-        "of a GPU needs the CUDA Toolkit");
-  PassManager manager(context);
+/// Runs passes whose errors are told only if they fail: a CUDA Toolkit without
+/// libdevice, which no kernel needs, is one that they go on with.
+static LogicalResult runQuietly(PassManager &manager, ModuleOp module) {
+  std::vector<Diagnostic> errors;
+  LogicalResult result = success();
+  {
+    ScopedDiagnosticHandler handler(
+        module.getContext(), [&](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return failure();
+          errors.push_back(std::move(diagnostic));
+          return success();
+        });
+    result = manager.run(module);
+  }
+  if (failed(result))
+    for (Diagnostic &error : errors)
+      module.getContext()->getDiagEngine().emit(std::move(error));
+  return result;
+}
+
+/// The kernels as PTX of a chip of NVIDIA's, which ends with a zero.
+static FailureOr<std::string> makePTX(ModuleOp lowered, StringRef chip,
+                                      unsigned optimizationLevel) {
+  registerTranslations(*lowered.getContext());
+  PassManager manager(lowered.getContext());
   GpuNVVMAttachTargetOptions attach;
   attach.chip = chip.str();
+  attach.optLevel = optimizationLevel;
   manager.addPass(createGpuNVVMAttachTarget(attach));
   GpuModuleToBinaryPassOptions toBinary;
-  toBinary.compilationTarget = isPtx ? "isa" : "bin";
-  StringRef folder = llvm::sys::path::parent_path(ptxas);
-  toBinary.toolkitPath = llvm::sys::path::parent_path(folder).str();
+  toBinary.compilationTarget = "isa";
   manager.addPass(createGpuModuleToBinaryPass(toBinary));
-  if (failed(manager.run(lowered)))
+  if (failed(runQuietly(manager, lowered)))
     return failure();
   for (auto binary : lowered.getOps<gpu::BinaryOp>())
     for (Attribute object : binary.getObjects()) {
-      std::string bytes =
+      std::string text =
           cast<gpu::ObjectAttr>(object).getObject().getValue().str();
-      // The driver reads PTX up to its zero.
-      if (isPtx && (bytes.empty() || bytes.back() != '\0'))
-        bytes.push_back('\0');
-      return bytes;
+      if (text.empty() || text.back() != '\0')
+        text.push_back('\0');
+      return text;
     }
   return lowered.emitError("no code for the chip '") << chip << "'";
+}
+
+/// Machine code of PTX for the same chip. Upstream's way to it leaves files
+/// behind when a signal ends the process.
+static FailureOr<std::string> assemble(Location loc, StringRef ptx,
+                                       StringRef chip) {
+  std::string ptxas = findPtxas();
+  if (ptxas.empty())
+    return emitError(loc) << "found no ptxas in PATH or CUDA_HOME: machine "
+                             "code of a GPU needs the CUDA Toolkit";
+  ToolRun tool(loc);
+  FailureOr<std::string> input = tool.addFile(".ptx", ptx.drop_back());
+  FailureOr<std::string> output = tool.addFile(".cubin");
+  if (failed(input) || failed(output) ||
+      failed(tool.run(ptxas, {"-arch", chip, *input, "-o", *output})))
+    return failure();
+  return tool.read(*output);
 }
 
 LogicalResult gputarget::checkChips(Location loc, ArrayRef<std::string> chips) {
@@ -145,9 +175,12 @@ FailureOr<KernelImage> gputarget::makeImage(gpu::GPUModuleOp kernels,
   FailureOr<OwningOpRef<ModuleOp>> lowered = lowerCopy(kernels);
   if (failed(lowered))
     return failure();
-  FailureOr<std::string> bytes = kind == ::echo::ImageKind::HostObject
-                                     ? makeHostObject(**lowered, options)
-                                     : makeDeviceCode(**lowered, chip, kind);
+  FailureOr<std::string> bytes =
+      kind == ::echo::ImageKind::HostObject
+          ? makeHostObject(**lowered, options)
+          : makePTX(**lowered, chip, options.optimizationLevel);
+  if (succeeded(bytes) && kind == ::echo::ImageKind::Cubin)
+    bytes = assemble(kernels.getLoc(), *bytes, chip);
   if (failed(bytes))
     return failure();
   return KernelImage{chip.str(), kind, std::move(*bytes)};
