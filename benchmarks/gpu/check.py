@@ -187,7 +187,8 @@ def in_toolkit(name):
 
 def describe_device():
     manifest = read_manifest()
-    with open_session(manifest["kernels"][0]["artefact"]) as session:
+    steps = manifest["kernels"] + manifest["models"]
+    with open_session(steps[0]["artefact"]) as session:
         found = session.statistics()
         return {"text": found.device.decode(),
                 "total_bytes": found.device_total_bytes,
@@ -451,6 +452,8 @@ def worker(name, first):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        raise SystemExit(__doc__.strip())
     name, *arguments = sys.argv[1:]
     if name in ("worker", "sanitizer-target"):
         use_own_libstdcxx()
@@ -465,6 +468,8 @@ def main():
         part.run_items(machine_items(), 0.6)
     elif name in ("kernels", "models"):
         part.run_items(ITEMS[name](), 0.3)
+        if not part.results:
+            part.add(name, {"error": "the archive has none"})
     else:
         {"sanitizer": sanitizer, "timing": timing, "pytorch": pytorch}[name](
             part)

@@ -17,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -207,6 +208,8 @@ class Archive:
             "title": "for %s, Echo %s" % (chips, version()),
             "kernels": self.kernels(), "models": self.models(),
             "timed": [] if self.options.without_timing else self.timed()}
+        if not any(manifest[kind] for kind in ("kernels", "models", "timed")):
+            raise SystemExit("nothing is named '%s'" % self.options.only)
         with open(os.path.join(self.folder, "manifest.json"), "w",
                   encoding="utf-8") as file:
             json.dump(manifest, file, indent=1)
@@ -232,16 +235,26 @@ def main():
     options = parser.parse_args()
     os.environ["ECHO_RUNTIME"] = os.path.join(options.build, "lib",
                                               "libEchoRuntime.so")
-    with tempfile.TemporaryDirectory() as folder:
-        Archive(options, folder).fill()
-        with tarfile.open(options.output + ".new", "w:xz", preset=2) as archive:
-            archive.add(folder, "gpu-check")
-    size = os.path.getsize(options.output + ".new")
-    if size >= LIMIT:
-        os.remove(options.output + ".new")
-        raise SystemExit("the archive has %d bytes, %d are too many" %
-                         (size, LIMIT))
-    os.replace(options.output + ".new", options.output)
+    # As a signal that ends it, an error leaves nothing behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    unfinished = options.output + ".new"
+    try:
+        # Before the time for compiling is spent.
+        with open(unfinished, "wb") as file, \
+                tempfile.TemporaryDirectory() as folder:
+            Archive(options, folder).fill()
+            with tarfile.open(fileobj=file, mode="w:xz", preset=2) as archive:
+                archive.add(folder, "gpu-check")
+        size = os.path.getsize(unfinished)
+        if size >= LIMIT:
+            raise SystemExit("the archive has %d bytes, %d are too many" %
+                             (size, LIMIT))
+        os.replace(unfinished, options.output)
+    except OSError as error:
+        raise SystemExit(str(error)) from error
+    finally:
+        if os.path.exists(unfinished):
+            os.remove(unfinished)
     print("%s: %.1f MB" % (options.output, size / 1e6))
 
 

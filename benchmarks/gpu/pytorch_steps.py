@@ -74,6 +74,8 @@ class Step:
 
 
 def main():
+    if len(sys.argv) != 4:
+        raise SystemExit(__doc__.strip())
     name, variant, mode = sys.argv[1:]
     with open(os.path.join(HERE, "manifest.json"), encoding="utf-8") as file:
         model = next(each for each in json.load(file)["timed"]

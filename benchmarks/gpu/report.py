@@ -170,6 +170,8 @@ def write(output, name, text):
 
 
 def main():
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__.strip())
     folder, output = sys.argv[1:]
     wanted = os.environ.get("PARTS", "").split() or PARTS
     parts = finite({name: read_part(folder, name) for name in wanted})

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -249,6 +250,33 @@ class Check(unittest.TestCase):
         self.assertEqual(results["failed"], ["models"])
         self.assertIn("- models ended early", table)
 
+    def test_interrupted(self):
+        """It ends at once, and what it has started with it."""
+        check, began = (os.path.join(ARCHIVE, name)
+                        for name in ("check.py", "began"))
+        text = read(check)
+        with open(check, "w", encoding="utf-8") as file:
+            file.write(text.replace("def main():\n", """def main():
+    with open("%s", "w") as file:
+        file.write(str(os.getpid()))
+    time.sleep(1000)
+""" % began))
+        process = subprocess.Popen(
+            [os.path.join(ARCHIVE, "check.sh"), self.output],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHON": sys.executable, "PARTS": "models"},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        while not os.path.exists(began) or not read(began):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(20), 130)
+        for _ in range(500):
+            if not os.path.exists("/proc/" + read(began)):
+                break
+            time.sleep(0.01)
+        self.assertFalse(os.path.exists("/proc/" + read(began)))
+
     def test_another_device(self):
         results, parts, _ = self.check("machine", "kernels", DEVICE="cuda:1",
                                        ECHO_FAKE_CUDA="devices=2")
@@ -265,6 +293,57 @@ class Check(unittest.TestCase):
         self.assertEqual(results["failed"], ["kernels"])
         self.assertIn("compile with --chip=sm_90",
                       parts["kernels"]["lookup"]["error"])
+
+    def test_unknown_words(self):
+        """They're told, and nothing is run or removed."""
+        kept = os.path.join(FOLDER, "kept", "parts")
+        os.makedirs(kept)
+        for arguments, environment, text in [
+                (["--chips"], {}, "unknown option '--chips'"),
+                (["a", "b"], {}, "expected one folder, found 2"),
+                ([], {"PARTS": "kernles"}, "there is no part 'kernles'"),
+                ([], {"LIMITS": "kernels"}, "expected PART=SECONDS in LIMITS"),
+                ([], {"LIMITS": "tests=3"}, "there is no part 'tests'")]:
+            result = subprocess.run(
+                [os.path.join(ARCHIVE, "check.sh")] + arguments,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                check=False, cwd=os.path.dirname(kept),
+                env={**os.environ, **environment})
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertIn(text, result.stdout)
+            self.assertEqual(os.listdir(os.path.dirname(kept)), ["parts"])
+        result = subprocess.run([os.path.join(ARCHIVE, "check.sh"), "--help"],
+                                stdout=subprocess.PIPE, text=True, check=True)
+        self.assertTrue(result.stdout.startswith("Checks and times Echo"))
+        self.assertIn("  PARTS ", result.stdout)
+
+    def test_empty_archive(self):
+        """What wasn't packed wasn't checked."""
+        path = os.path.join(ARCHIVE, "manifest.json")
+        manifest = json.loads(read(path))
+        manifest["kernels"] = []
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(manifest, file)
+        results, parts, _ = self.check("machine", "kernels")
+        self.assertEqual(results["failed"], ["kernels"])
+        self.assertEqual(parts["kernels"]["kernels"]["error"],
+                         "the archive has none")
+        self.assertEqual(parts["machine"]["device"]["text"], "cuda:0 Fake")
+
+    def test_nothing_to_pack(self):
+        unpackable = os.path.join(FOLDER, "unpackable")
+        for arguments, text in [
+                (["--only=^softmaxx$"], "nothing is named '^softmaxx$'"),
+                (["--output=" + os.path.join(FOLDER, "no", "folder.tar.xz")],
+                 "No such file or directory")]:
+            result = subprocess.run(
+                [sys.executable, os.path.join(CHECK, "prepare.py"),
+                 "--build=" + BUILD, "--chips=sim", "--output=" + unpackable]
+                + arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True, check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(text, result.stdout)
+            self.assertFalse(os.path.exists(unpackable + ".new"))
 
     def test_no_python(self):
         results, _, table = self.check("kernels", PYTHON="/nowhere/python")
