@@ -146,8 +146,9 @@ class Step:
         signatures = dict(re.findall(r"gpu\.func @(\w+)\((.*?)\) kernel",
                                      emit("mlir")))
         artefact = os.path.join(folder, "step.so")
-        run(tools.echo_compile, path, *training, "--target=sim", "-o",
-            artefact)
+        # With the launches of the chip whose code is followed.
+        run(tools.echo_compile, path, *training, "--target=cuda",
+            "--chip=sim,sm_90", "-o", artefact)
         traffic = os.path.join(folder, "traffic.tsv")
         os.environ.update(ECHO_SIM_TRAFFIC=traffic, ECHO_SIM_RACES="off")
         run(tools.echo_run, artefact, "--device=sim", "--quiet",
