@@ -11,7 +11,8 @@ Compiles the translator of `echo-zoo nmt` with Adam for the chips and the
 simulator. Opens it with a driver that does nothing (stub-driver.c), and on the
 simulator, each time in a process of its own; issues steps with the former; and
 times a launch (launches.cpp). The build is a Release one. Replaces the section
-"Artefacts" of docs/results/gpu.md.
+"Artefacts" of docs/results/gpu.md. Fails if a step of more than 10,000 ops has
+8 MB or is opened in 0.3 s.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from common import (SOURCE, Tools, build_setting, describe_build,
                     describe_machine, load, run, write)
 
 HEADING = "## Artefacts"
+LIMIT_BYTES, LIMIT_SECONDS = 8 * 10**6, 0.3
 
 
 def resident_bytes():
@@ -153,6 +155,19 @@ def describe(found, options, load_before):
         *("| %s | %s |" % row for row in rows)]) + "\n"
 
 
+def check_limits(found):
+    """What a step of more than 10,000 ops may take; others aren't judged."""
+    if found["ops"] <= 10000:
+        return
+    if found["bytes"] >= LIMIT_BYTES:
+        raise SystemExit("the artefact has %d bytes, %d are too many" %
+                         (found["bytes"], LIMIT_BYTES))
+    slowest = max(found[device]["seconds"] for device in ("sim", "cuda"))
+    if slowest >= LIMIT_SECONDS:
+        raise SystemExit("it is opened in %.2f s, %.1f are too many" %
+                         (slowest, LIMIT_SECONDS))
+
+
 def replace_section(text, section):
     """`text` with its section of the same heading replaced, or at its end."""
     begin = text.find(HEADING + "\n")
@@ -183,11 +198,13 @@ def main():
     options.build = os.path.abspath(options.build)
     load_before = load()
     with tempfile.TemporaryDirectory() as folder:
-        section = describe(measure(options, folder), options, load_before)
+        found = measure(options, folder)
+    section = describe(found, options, load_before)
     print(section)
     with open(options.output, encoding="utf-8") as file:
         text = file.read()
     write(options.output, replace_section(text, section))
+    check_limits(found)
 
 
 if __name__ == "__main__":
