@@ -269,15 +269,15 @@ void FusionGraph::addOp(Operation *op, bool isHost) {
 }
 
 /// All movements and small constants but those whose results the host program,
-/// or a kernel that nothing can be part of, needs and hasn't got as views.
+/// or an op that nothing can be fused with, needs and hasn't got as views.
 /// `isHost` has an entry for each op.
 void FusionGraph::findInlined(Block &block, ArrayRef<bool> isHost) {
   llvm::DenseSet<Operation *> needed, host;
   size_t place = isHost.size();
   for (Operation &op : llvm::reverse(block)) {
-    if (isHost[--place] ||
-        (!isMovement(&op) &&
-         echo::getFusionShape(&op).kind == FusionClass::Alone))
+    // Ops that tell nothing of fusion read what is there.
+    if (isHost[--place] || !isa<FusionOpInterface, ElementwiseOpInterface,
+                                DecomposeOpInterface, ConstantOp>(&op))
       host.insert(&op);
     bool isConstant = isKernelConstant(&op);
     if (!isConstant && !isMovement(&op))
