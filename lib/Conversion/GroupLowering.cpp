@@ -327,8 +327,12 @@ struct WidenByF32 : public OpRewritePattern<arith::ExtFOp> {
 } // namespace
 
 void mlir::echo::expandBFloat16(Operation *kernel) {
+  // A walk doesn't see what it writes.
+  RewritePatternSet widening(kernel->getContext());
+  widening.add<WidenByF32>(kernel->getContext());
+  walkAndApplyPatterns(kernel, std::move(widening));
   RewritePatternSet patterns(kernel->getContext());
   arith::populateExpandBFloat16Patterns(patterns);
-  patterns.add<MoveBits, WidenByF32>(kernel->getContext());
+  patterns.add<MoveBits>(kernel->getContext());
   walkAndApplyPatterns(kernel, std::move(patterns));
 }

@@ -99,6 +99,20 @@ TEST_F(Kernels, ReductionsOfSpecialValues) {
                      {type({dim == 0 ? 41 : 40}, "f32")}));
 }
 
+// LLVM would take the maxima of bf16, for which CPUs have no instructions.
+TEST_F(Kernels, MaximaOfWidenedElements) {
+  for (const char *wide : {"f32", "f64"})
+    check(instantiate(R"(
+func.func @f(%x: tensor<5xbf16>, %y: tensor<5xbf16>) -> tensor<T> {
+  %0 = echo.add %x, %y : (tensor<5xbf16>, tensor<5xbf16>) -> tensor<5xbf16>
+  %1 = echo.convert %0 : (tensor<5xbf16>) -> tensor<5xT>
+  %2 = echo.reduce max %1 {dims = array<i64: 0>} : (tensor<5xT>) -> tensor<T>
+  return %2 : tensor<T>
+}
+)",
+                      wide));
+}
+
 TEST_F(Kernels, LargeReductionsHaveSeveralChunks) {
   check(function("reduce sum", "{dims = array<i64: 0>}",
                  {type({500, 300}, "f32")}, {type({300}, "f32")}));
