@@ -188,6 +188,13 @@ bool mlir::echo::isKnownGPUChip(StringRef chip) {
 #endif
 }
 
+unsigned mlir::echo::capabilityOf(StringRef chip) {
+  unsigned number = 0;
+  chip.consume_front("sm_");
+  chip.consumeInteger(10, number);
+  return number;
+}
+
 int64_t mlir::echo::multiprocessorsOf(ArrayRef<std::string> chips) {
   // By compute capability; a later one that isn't here is like the last.
   const std::pair<unsigned, int64_t> largest[] = {
@@ -203,9 +210,7 @@ int64_t mlir::echo::multiprocessorsOf(ArrayRef<std::string> chips) {
   };
   int64_t most = 0;
   for (StringRef chip : chips) {
-    unsigned capability = 0;
-    chip.consume_front("sm_");
-    chip.consumeInteger(10, capability);
+    unsigned capability = capabilityOf(chip);
     int64_t own = 0;
     for (auto [known, multiprocessors] : largest)
       if (known <= capability)

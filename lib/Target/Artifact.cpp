@@ -138,7 +138,7 @@ static FailureOr<cpu::Machine> lowerForCPU(ModuleOp module,
 static uint64_t workspaceBytes(ArrayRef<std::string> chips) {
   unsigned newest = 0;
   for (const std::string &chip : chips)
-    newest = std::max(newest, gputarget::capabilityOf(chip));
+    newest = std::max(newest, capabilityOf(chip));
   if (newest == 0)
     return 64 << 10;
   return newest >= 90 ? 32 << 20 : 4 << 20;

@@ -127,6 +127,9 @@ void buildGPUToNVVMPipeline(OpPassManager &manager);
 /// True if LLVM can generate code for an NVIDIA GPU of this name.
 bool isKnownGPUChip(llvm::StringRef chip);
 
+/// The number in "sm_90a"; 0 for the simulator.
+unsigned capabilityOf(llvm::StringRef chip);
+
 /// Multiprocessors of the largest GPU that has one of these chips; 0 where none
 /// is one of NVIDIA's.
 int64_t multiprocessorsOf(llvm::ArrayRef<std::string> chips);

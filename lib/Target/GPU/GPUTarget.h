@@ -25,9 +25,6 @@ struct KernelImage {
   std::string bytes;
 };
 
-/// The number in "sm_90a"; 0 for the simulator.
-unsigned capabilityOf(StringRef chip);
-
 /// Checks the names of chips; diagnostics at `loc`.
 LogicalResult checkChips(Location loc, ArrayRef<std::string> chips);
 

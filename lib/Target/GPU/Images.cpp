@@ -51,13 +51,6 @@ std::string mlir::echo::findPtxas() {
   return "";
 }
 
-unsigned gputarget::capabilityOf(StringRef chip) {
-  unsigned number = 0;
-  chip.consume_front("sm_");
-  chip.consumeInteger(10, number);
-  return number;
-}
-
 /// A module of its own with a copy of the kernels in the NVVM dialect.
 static FailureOr<OwningOpRef<ModuleOp>> lowerCopy(gpu::GPUModuleOp kernels) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernels.getLoc());
