@@ -523,7 +523,8 @@ bool Simulation::checkConfiguration() {
   for (const Buffer &variable : launch.shared)
     sharedBytes += variable.bytes;
   if (sharedBytes > ::echo::kMaxStaticSharedBytes)
-    error = "expected at most " + std::to_string(::echo::kMaxStaticSharedBytes) +
+    error = "expected at most " +
+            std::to_string(::echo::kMaxStaticSharedBytes) +
             " bytes of shared memory, found " + std::to_string(sharedBytes);
   if (error.empty())
     return true;

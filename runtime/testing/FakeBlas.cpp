@@ -67,15 +67,6 @@ namespace {
 // What the numbers of an algorithm are, after four alignments.
 enum { kAlgorithmWorkspace = 4, kAlgorithmCompute, kAlgorithmReductions };
 
-// cublasStatus_t.
-enum : BlasStatus {
-  kBlasNotInitialized = 1,
-  kBlasAllocFailed = 3,
-  kBlasInvalidValue = 7,
-  kBlasExecutionFailed = 13,
-  kBlasNotSupported = 15,
-};
-
 struct BlasCall {
   FakeState &state = FakeState::get();
   std::lock_guard<std::recursive_mutex> lock{state.mutex};
@@ -219,6 +210,8 @@ const char *cublasGetStatusName(BlasStatus status) {
   switch (status) {
   case 0:
     return "CUBLAS_STATUS_SUCCESS";
+  case kBlasNotInitialized:
+    return "CUBLAS_STATUS_NOT_INITIALIZED";
   case kBlasAllocFailed:
     return "CUBLAS_STATUS_ALLOC_FAILED";
   case kBlasInvalidValue:

@@ -120,7 +120,6 @@ struct LibraryFunction {
 
 std::map<std::string, LibraryFunction> libraryFunctions() {
   constexpr int kUnknown = 999; // of the driver, and of NVML
-  constexpr int kBlasAllocFailed = 3, kBlasExecutionFailed = 13;
   const std::map<std::string, int> failures = {
       {"cuMemAlloc", kOutOfMemory},
       {"cuMemHostAlloc", kOutOfMemory},

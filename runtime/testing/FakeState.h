@@ -42,6 +42,15 @@ enum : Result {
   kCaptureInvalidated = 901,
 };
 
+// cublasStatus_t.
+enum : BlasStatus {
+  kBlasNotInitialized = 1,
+  kBlasAllocFailed = 3,
+  kBlasInvalidValue = 7,
+  kBlasExecutionFailed = 13,
+  kBlasNotSupported = 15,
+};
+
 /// A piece of work of a stream.
 using Operation = std::function<Result()>;
 
